@@ -1,0 +1,30 @@
+"""The one exception family: every message is a sentence that says what to do.
+
+The pattern is *Expected `<thing>` to be `<requirement>` (got `<value>`). `<What to do>`.*
+"""
+
+
+class EigsearchError(Exception):
+    """Anything that eigsearch raises on purpose."""
+
+
+class InputError(EigsearchError, ValueError):
+    """An argument, a graph or a file is not what it has to be."""
+
+
+class ModelError(EigsearchError, RuntimeError):
+    """The model does something that makes an explanation meaningless."""
+
+
+class UnsupportedError(EigsearchError, NotImplementedError):
+    """The request is sound, and this version does not serve it."""
+
+
+class MissingExtraError(EigsearchError, ImportError):
+    """An optional package is needed; the message names the extra that brings it."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"Expected the package `{package}` to be installed to {purpose} (got none). "
+            f'Run: pip install "eigsearch[{extra}]".'
+        )
