@@ -1,0 +1,121 @@
+"""The one list of data sets: their names, what they are, and how to load them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch_geometric.data import Data
+
+from eigsearch.datasets import published, synthetic
+from eigsearch.datasets.dataset import GraphDataset, Task
+from eigsearch.datasets.near import resolve
+from eigsearch.datasets.paths import data_root
+from eigsearch.datasets.sources import Source, SyntheticSource
+from eigsearch.errors import InputError
+
+HOUSE_ROLES = ("base", "middle", "bottom", "roof")
+GNNEXPLAINER = "Ying et al., GNNExplainer, NeurIPS 2019"
+PGEXPLAINER = "Luo et al., Parameterized Explainer for GNNs, NeurIPS 2020"
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """What is known about a data set before it is loaded."""
+
+    name: str
+    task: Task
+    class_names: tuple[str, ...]
+    description: str
+    citation: str
+    source: Source
+    node_names: tuple[str, ...] | None = None
+
+
+def names() -> tuple[str, ...]:
+    """Return the names that `load` knows."""
+    return tuple(_SETS)
+
+
+def info(name: str) -> DatasetInfo:
+    """Return what is known about a data set without loading it."""
+    return _SETS[resolve("data set", name, _SETS)]
+
+
+def load(name: str, root: str | Path | None = None) -> GraphDataset:
+    """Return a data set by name.
+
+    Files in the directory `root` (else the one in the variable EIGSEARCH_DATA) win: molecules in
+    `NAME/raw/*.txt`, published synthetic sets in `.npz`. Without them, synthetic sets are generated
+    with seed 0 and molecules are downloaded once into the user's cache. The `provenance` of the
+    data set says which of these happened. Nothing is ever written to `root`.
+
+    >>> load("tree-grid")[0].num_nodes
+    1231
+    """
+    entry = info(name)
+    return _dataset(entry, *entry.source.read(data_root(root)))
+
+
+def generate(name: str, seed: int = 0) -> GraphDataset:
+    """Return a synthetic data set from its generator, whatever published files there are."""
+    entry = info(name)
+    if not isinstance(entry.source, SyntheticSource):
+        raise InputError(
+            f"Expected the data set to be a synthetic one (got {entry.name!r}). "
+            "Use `load`, which downloads it."
+        )
+    return _dataset(entry, *entry.source.generated(seed))
+
+
+def _dataset(entry: DatasetInfo, graphs: tuple[Data, ...], provenance: str) -> GraphDataset:
+    return GraphDataset(
+        name=entry.name,
+        task=entry.task,
+        graphs=graphs,
+        num_classes=len(entry.class_names),
+        class_names=entry.class_names,
+        description=entry.description,
+        citation=entry.citation,
+        provenance=provenance,
+        node_names=entry.node_names,
+    )
+
+
+_SETS = {
+    entry.name: entry
+    for entry in (
+        DatasetInfo(
+            name="BA-2Motifs",
+            task="graph",
+            class_names=("cycle", "house"),
+            description="1,000 random trees of 20 nodes that carry a five-node cycle or house",
+            citation=PGEXPLAINER,
+            source=SyntheticSource(
+                "BA-2motif.npz", published.read_ba_2motifs, synthetic.ba_2motifs
+            ),
+        ),
+        DatasetInfo(
+            name="BA-Shapes",
+            task="node",
+            class_names=HOUSE_ROLES,
+            description="80 houses on a Barabási-Albert graph; a node's class is its role",
+            citation=GNNEXPLAINER,
+            source=SyntheticSource("syn1.npz", published.read_node_set, synthetic.ba_shapes),
+        ),
+        DatasetInfo(
+            name="BA-Community",
+            task="node",
+            class_names=tuple(f"{side} {role}" for side in "AB" for role in HOUSE_ROLES),
+            description="two joined BA-Shapes told apart by Gaussian features",
+            citation=GNNEXPLAINER,
+            source=SyntheticSource("syn2.npz", published.read_node_set, synthetic.ba_community),
+        ),
+        DatasetInfo(
+            name="Tree-Grid",
+            task="node",
+            class_names=("tree", "grid"),
+            description="80 grids of 3 × 3 nodes on a balanced binary tree of depth 8",
+            citation=GNNEXPLAINER,
+            source=SyntheticSource("syn4.npz", published.read_node_set, synthetic.tree_grid),
+        ),
+    )
+}

@@ -1,0 +1,39 @@
+"""Where the graphs of a data set come from: a file that the user has, a generator, or PyG."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from torch_geometric.data import Data
+
+Graphs = tuple[Data, ...]
+
+
+class Source(Protocol):
+    """Gives the graphs of one data set."""
+
+    def read(self, root: Path | None) -> tuple[Graphs, str]:
+        """Return the graphs and one phrase on where they came from."""
+
+
+@dataclass(frozen=True)
+class SyntheticSource:
+    """A synthetic set: the published file where there is one, else generated with seed 0.
+
+    The published file wins because its figures compare with those in papers.
+    """
+
+    file: str
+    read_file: Callable[[Path], Graphs]
+    generate: Callable[[int], Graphs]
+
+    def read(self, root: Path | None) -> tuple[Graphs, str]:
+        """Return the graphs and one phrase on where they came from."""
+        if root is not None and (root / self.file).is_file():
+            return self.read_file(root / self.file), f"published file {self.file}"
+        return self.generated(seed=0)
+
+    def generated(self, seed: int) -> tuple[Graphs, str]:
+        """Return the generator's graphs, even where the published file is."""
+        return self.generate(seed), f"generated, seed {seed}"

@@ -1,0 +1,28 @@
+"""Plain graph networks, their training, and the zoo of trained ones."""
+
+from eigsearch.models import zoo
+from eigsearch.models.cards import Card, make_card
+from eigsearch.models.gnn import CONVS, GNN
+from eigsearch.models.recipes import RECIPES, Recipe, recipe_for
+from eigsearch.models.saving import load_model, save_model
+from eigsearch.models.splits import Split, split
+from eigsearch.models.training import Accuracy, TrainResult, evaluate, train
+
+__all__ = [
+    "CONVS",
+    "GNN",
+    "RECIPES",
+    "Accuracy",
+    "Card",
+    "Recipe",
+    "Split",
+    "TrainResult",
+    "evaluate",
+    "load_model",
+    "make_card",
+    "recipe_for",
+    "save_model",
+    "split",
+    "train",
+    "zoo",
+]

@@ -1,0 +1,63 @@
+"""One plain network per message-passing layer: three of them, then a head of two linear layers."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from torch import Tensor, nn
+from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv, global_mean_pool
+
+from eigsearch.datasets.dataset import Task
+
+NUM_LAYERS = 3
+
+
+def _gin(inputs: int, outputs: int) -> nn.Module:
+    """Return the paper's GIN layer: its network ends in batch normalisation, epsilon is learned."""
+    return GINConv(
+        nn.Sequential(
+            nn.Linear(inputs, outputs),
+            nn.ReLU(),
+            nn.Linear(outputs, outputs),
+            nn.ReLU(),
+            nn.BatchNorm1d(outputs),
+        ),
+        train_eps=True,
+    )
+
+
+def _gat(inputs: int, outputs: int) -> nn.Module:
+    return GATConv(inputs, outputs // 4, heads=4)
+
+
+CONVS: dict[str, Callable[[int, int], nn.Module]] = {
+    "gcn": GCNConv,
+    "gin": _gin,
+    "sage": SAGEConv,
+    "gat": _gat,
+}
+
+
+class GNN(nn.Module):
+    """A graph network that returns raw class scores: one row per graph, or per node.
+
+    `conv` is "gcn", "gin", "sage" or "gat". Graph networks average the nodes before the head.
+    """
+
+    def __init__(
+        self, conv: str, num_features: int, num_classes: int, width: int = 64, task: Task = "graph"
+    ) -> None:
+        super().__init__()
+        self.task = task
+        sizes = [num_features] + [width] * NUM_LAYERS
+        self.convs = nn.ModuleList(
+            CONVS[conv](inputs, outputs) for inputs, outputs in pairwise(sizes)
+        )
+        self.head = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, num_classes))
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        """Return the class scores; without `batch`, all nodes are of one graph."""
+        for conv in self.convs:
+            x = conv(x, edge_index).relu()
+        if self.task == "graph":
+            x = global_mean_pool(x, batch)
+        return self.head(x)
