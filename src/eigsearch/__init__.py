@@ -1,3 +1,9 @@
 """Which part of the graph made the GNN say so? EiG-Search for PyTorch Geometric."""
 
+from eigsearch.explain import explain, explain_dataset
+from eigsearch.explanation import SubgraphExplanation
+from eigsearch.options import Options
+
 __version__ = "0.1.0"
+
+__all__ = ["Options", "SubgraphExplanation", "explain", "explain_dataset"]

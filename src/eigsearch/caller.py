@@ -1,0 +1,150 @@
+"""How a model is called: its arguments by name, its state restored afterwards."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from eigsearch.errors import InputError, ModelError
+from eigsearch.target import ReturnType
+
+Forward = Callable[[Any, Batch], Tensor]
+
+_PROVIDED = {"x", "edge_index", "batch", "batch_size", "ptr"}
+_ACTIVATIONS: dict[str, ReturnType] = {
+    "SigmoidBackward0": "probs",
+    "SoftmaxBackward0": "probs",
+    "LogSigmoidBackward0": "log_probs",
+    "LogSoftmaxBackward0": "log_probs",
+}
+_RESHAPES = ("ViewBackward0", "SqueezeBackward", "UnsqueezeBackward0", "ReshapeAliasBackward0")
+
+
+class Caller:
+    """Calls a PyG-style model on a batch, by the argument names in its signature.
+
+    A model whose forward takes one object is called as `model(batch)`; any other gets the
+    attributes that it names (`x`, `edge_index`, `batch`, `edge_attr`, …). `forward` replaces all
+    of that by a callable `(model, batch) -> output`.
+    """
+
+    def __init__(self, model: Any, forward: Forward | None = None) -> None:
+        if not callable(model):
+            raise InputError(
+                f"Expected `model` to be callable (got {type(model).__name__}). "
+                "Pass a torch.nn.Module that predicts."
+            )
+        self.model = model
+        self._forward = forward
+        self._parameters = _parameters(model) if forward is None else {}
+        self._takes_object = forward is not None or _takes_object(self._parameters)
+
+    @property
+    def takes_batch(self) -> bool:
+        """Whether the model can tell the graphs of a batch apart."""
+        return self._takes_object or "batch" in self._parameters
+
+    def needs(self, key: str) -> bool:
+        """Tell whether the model may read this attribute of a graph."""
+        return self._takes_object or key in self._parameters
+
+    def check(self, data: Data) -> None:
+        """Refuse a graph that lacks an argument which the model requires."""
+        if self._takes_object:
+            return
+        for name, parameter in self._parameters.items():
+            required = parameter.default is inspect.Parameter.empty
+            if required and name not in _PROVIDED | set(data.keys()):
+                raise InputError(
+                    f"Expected the graph to have `{name}`, which the model's forward requires "
+                    f"(got {', '.join(sorted(data.keys()))}). Set `data.{name}`, or pass "
+                    "`forward=lambda model, batch: …` to call the model your way."
+                )
+        if "x" in self._parameters and data.get("x") is None:
+            raise InputError(
+                "Expected the graph to have node features `x` (got none). Set `data.x`."
+            )
+
+    def __call__(self, batch: Batch) -> Tensor:
+        """Return the model's output for a batch."""
+        if self._forward is not None:
+            output = self._forward(self.model, batch)
+        elif self._takes_object:
+            output = self.model(batch)
+        else:
+            output = self.model(**self._arguments(batch))
+        if not isinstance(output, Tensor):
+            raise ModelError(
+                f"Expected the model to return a tensor (got {type(output).__name__}). "
+                "Pass `forward=lambda model, batch: …` to pick the scores."
+            )
+        return output
+
+    def _arguments(self, batch: Batch) -> dict[str, Any]:
+        arguments = {}
+        for name in self._parameters:
+            if name == "batch_size":
+                arguments[name] = batch.num_graphs
+            elif name in batch:
+                arguments[name] = batch[name]
+        return arguments
+
+
+def _parameters(model: Any) -> dict[str, inspect.Parameter]:
+    model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
+    forward = model.forward if isinstance(model, torch.nn.Module) else model
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {
+        name: parameter
+        for name, parameter in inspect.signature(forward).parameters.items()
+        if parameter.kind not in variadic
+    }
+
+
+def _takes_object(parameters: dict[str, inspect.Parameter]) -> bool:
+    required = [n for n, p in parameters.items() if p.default is inspect.Parameter.empty]
+    return len(required) == 1 and not {"x", "edge_index"} & set(parameters)
+
+
+def final_activation(output: Tensor) -> ReturnType | None:
+    """Tell from the autograd graph whether a model ends in a (log-)sigmoid or (log-)softmax."""
+    node = output.grad_fn
+    while node is not None and node.name().startswith(_RESHAPES):
+        node = node.next_functions[0][0]
+    return _ACTIVATIONS.get(node.name()) if node is not None else None
+
+
+@contextmanager
+def undisturbed(model: Any) -> Iterator[None]:
+    """Run a model in evaluation mode, and leave it exactly as it was, whatever happens.
+
+    Layers that cache a normalised graph (`cached=True`) are made to compute it for each candidate.
+    """
+    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
+    training = [(module, module.training) for module in modules]
+    cached = [
+        (module, {k: v for k, v in vars(module).items() if k.startswith("_cached")})
+        for module in modules
+        if getattr(module, "cached", False) is True
+    ]
+    try:
+        for module in modules:
+            module.training = False
+        for module, state in cached:
+            module.cached = False
+            for key in state:
+                setattr(module, key, None)
+        yield
+    finally:
+        for module, mode in training:
+            module.training = mode
+        for module, state in cached:
+            module.cached = True
+            for key, value in state.items():
+                setattr(module, key, value)

@@ -1,0 +1,149 @@
+"""Families of candidates: small descriptions of many keep-rows.
+
+A candidate is a row of a keep-mask over groups (or over nodes). A family knows how many rows it
+has and materialises any range of them, so nothing holds candidates × groups in memory.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import torch
+from torch import Tensor
+
+
+class Induce(Enum):
+    """What becomes of the nodes when a candidate is cut out of the graph.
+
+    `SPANNING` keeps all nodes and deletes edges: the A^t of the linear gradient.
+    `EDGES` keeps the endpoints of the kept edges only: the edge-induced subgraph G[E_S].
+    `NODES` keeps the chosen nodes and the edges between them: the node-induced subgraph G[V_S].
+    `FEATURES` keeps the structure and sets the features of the other nodes to zero.
+
+    The last two read a row as a mask over nodes, the first two as a mask over groups.
+    """
+
+    SPANNING = "spanning"
+    EDGES = "edges"
+    NODES = "nodes"
+    FEATURES = "features"
+
+
+class Family(ABC):
+    """A sequence of keep-rows."""
+
+    induce: Induce
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of candidates."""
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return candidates `start` to `stop` as bool rows, `[stop − start, width]`."""
+
+
+@dataclass(frozen=True)
+class Whole(Family):
+    """The graph as it is, `copies` times."""
+
+    width: int
+    copies: int = 1
+    induce: Induce = Induce.SPANNING
+
+    def __len__(self) -> int:
+        return self.copies
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return rows of ones."""
+        return torch.ones(stop - start, self.width, dtype=torch.bool)
+
+
+@dataclass(frozen=True)
+class LeaveOneOut(Family):
+    """Row i keeps everything but entry i.
+
+    >>> LeaveOneOut(3).rows(0, 2).int().tolist()
+    [[0, 1, 1], [1, 0, 1]]
+    """
+
+    width: int
+    induce: Induce = Induce.SPANNING
+
+    def __len__(self) -> int:
+        return self.width
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return rows of ones with one zero each."""
+        return torch.arange(self.width) != torch.arange(start, stop)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Prefixes(Family):
+    """Row i keeps the first `sizes[i]` entries of an order; sizes ascend.
+
+    >>> Prefixes(torch.tensor([2, 0, 1]), [1, 2]).rows(0, 2).int().tolist()
+    [[0, 0, 1], [1, 0, 1]]
+    """
+
+    order: Tensor
+    sizes: Sequence[int]
+    induce: Induce = Induce.EDGES
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return rows that keep each entry whose place in the order is below the size."""
+        return self.place < torch.tensor(self.sizes[start:stop])[:, None]
+
+    @property
+    def place(self) -> Tensor:
+        """The place of each entry in the order."""
+        place = torch.empty_like(self.order)
+        place[self.order] = torch.arange(self.order.numel())
+        return place
+
+
+@dataclass(frozen=True, eq=False)
+class Complements(Prefixes):
+    """Row i keeps everything but the first `sizes[i]` entries of an order."""
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return what prefixes of the same sizes leave out."""
+        return ~super().rows(start, stop)
+
+
+@dataclass(frozen=True, eq=False)
+class Toggles(Family):
+    """Row i is a base mask with entry `entries[i]` flipped."""
+
+    base: Tensor
+    entries: Sequence[int]
+    induce: Induce = Induce.EDGES
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return copies of the base mask with one entry flipped in each."""
+        entry = torch.tensor(self.entries[start:stop], dtype=torch.long)
+        return self.base ^ (torch.arange(self.base.numel()) == entry[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Family):
+    """Arbitrary rows, given as a bool matrix."""
+
+    mask: Tensor
+    induce: Induce = Induce.EDGES
+
+    def __len__(self) -> int:
+        return self.mask.size(0)
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return a slice of the given matrix."""
+        return self.mask[start:stop]

@@ -1,0 +1,165 @@
+"""The batched engine: any model, many candidates per call, nothing asked of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from eigsearch.candidates import Induce
+from eigsearch.caller import Caller, final_activation
+from eigsearch.engine.request import Request
+from eigsearch.engine.union import Piece, cut, join
+from eigsearch.errors import InputError, ModelError
+from eigsearch.query import Query
+from eigsearch.target import ReturnType, check_finite
+
+# Measured on molecules and 3×64 models, one thread: below 2,000 nodes a call's overhead shows,
+# above 20,000 the allocations leave the cache. See benchmarks/speed/budget.py.
+DEFAULT_BATCH_NODES = 8_192
+_EDGES_PER_NODE = 4  # a node's share of a batch before edges count for more than nodes
+
+
+@dataclass(frozen=True, eq=False)
+class _Slice:
+    """Candidates `start` to `stop` of a request."""
+
+    request: Request
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def cut(self) -> Piece:
+        family = self.request.family
+        return cut(self.request.query, family.rows(self.start, self.stop), family.induce)
+
+
+class BatchedEngine:
+    """Scores candidates by building them as disjoint unions and calling the model on them."""
+
+    name = "batched"
+
+    def __init__(self, caller: Caller, max_batch_nodes: int | None = None) -> None:
+        if max_batch_nodes is not None and max_batch_nodes < 1:
+            raise InputError(
+                f"Expected `max_batch_nodes` to be at least 1 (got {max_batch_nodes}). "
+                "Leave it out for the measured default."
+            )
+        self.caller = caller
+        self.max_batch_nodes = max_batch_nodes or DEFAULT_BATCH_NODES
+
+    def scores(self, requests: Sequence[Request]) -> list[Tensor]:
+        """Return φ in float64 for each candidate of each request."""
+        outputs = self.outputs(requests)
+        return [r.query.goal.phi(output) for r, output in zip(requests, outputs, strict=True)]
+
+    def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
+        """Return the model's output rows `[len(request), C]` for each request."""
+        parts: dict[int, list[Tensor]] = {id(request): [] for request in requests}
+        with torch.inference_mode():
+            for batch in self._batches(requests):
+                for piece, rows in zip(batch, self._run(batch), strict=True):
+                    parts[id(piece.request)].append(rows)
+        return [torch.cat(parts[id(request)]) for request in requests]
+
+    @torch.enable_grad()
+    def final_activation(self, query: Query) -> ReturnType | None:
+        """Return what the model's last operation says about its outputs, where that is known."""
+        rows = torch.ones(1, query.groups.count, dtype=torch.bool)
+        batch = join([cut(query, rows, Induce.SPANNING)], self.caller.needs)
+        return final_activation(self.caller(batch))
+
+    def _batches(self, requests: Sequence[Request]) -> Iterator[list[_Slice]]:
+        """Pack candidates, in order, into batches of at most `max_batch_nodes` nodes."""
+        batch: list[_Slice] = []
+        room = self.max_batch_nodes
+        for request in requests:
+            cost, start = _row_cost(request.query), 0
+            while start < len(request):
+                fits = room // cost if self._can_mix(request.query) else int(not batch)
+                if fits == 0 and batch:
+                    yield batch
+                    batch, room = [], self.max_batch_nodes
+                    continue
+                stop = min(len(request), start + max(fits, 1))
+                batch.append(_Slice(request, start, stop))
+                room -= (stop - start) * cost
+                start = stop
+        if batch:
+            yield batch
+
+    def _can_mix(self, query: Query) -> bool:
+        """Whether candidates can share a call: a graph model without `batch` takes one at a time."""
+        return query.node is not None or self.caller.takes_batch
+
+    def _run(self, batch: list[_Slice]) -> list[Tensor]:
+        """Return the outputs of a batch; where memory runs out, halve it and go on."""
+        try:
+            return self._call([piece.cut() for piece in batch])
+        except (RuntimeError, MemoryError) as error:
+            if not _out_of_memory(error):
+                raise
+            if sum(map(len, batch)) == 1:
+                raise ModelError(
+                    "Expected one candidate to fit into memory (got an out-of-memory error). "
+                    "Explain a smaller graph, or use a machine with more memory."
+                ) from error
+        self.max_batch_nodes = max(1, self.max_batch_nodes // 2)
+        return [torch.cat(self._halves(piece)) for piece in batch]
+
+    def _halves(self, piece: _Slice) -> list[Tensor]:
+        middle = (piece.start + piece.stop + 1) // 2
+        bounds = [(piece.start, middle), (middle, piece.stop)]
+        halves = [_Slice(piece.request, start, stop) for start, stop in bounds if start < stop]
+        return [rows for half in halves for rows in self._run([half])]
+
+    def _call(self, pieces: list[Piece]) -> list[Tensor]:
+        batch = join(pieces, self.caller.needs)
+        output = self.caller(batch)
+        check_finite(output)
+        if pieces[0].query.node is None:
+            rows = _graph_rows(output, batch.num_graphs, batch.num_nodes)
+            return list(rows.split([piece.count for piece in pieces]))
+        return _node_rows(output, batch.num_nodes, pieces)
+
+
+def _row_cost(query: Query) -> int:
+    edges = query.groups.index.numel() // _EDGES_PER_NODE
+    return max(1, int(query.data.num_nodes), edges)
+
+
+def _graph_rows(output: Tensor, graphs: int, nodes: int) -> Tensor:
+    if graphs == 1 and (output.dim() == 0 or (output.dim() == 1 and output.numel() != nodes)):
+        return output.reshape(1, -1)
+    if output.dim() == 1:
+        output = output[:, None]
+    if output.dim() != 2 or output.size(0) != graphs:
+        raise ModelError(
+            f"Expected the model to return one row for each of {graphs} graphs "
+            f"(got shape {list(output.shape)} for {nodes} nodes). Pass `node=` for a model that "
+            "predicts nodes; a model that predicts graphs has to pool by `batch`."
+        )
+    return output
+
+
+def _node_rows(output: Tensor, nodes: int, pieces: list[Piece]) -> list[Tensor]:
+    if output.dim() == 1:
+        output = output[:, None]
+    if output.dim() != 2 or output.size(0) != nodes:
+        raise ModelError(
+            f"Expected the model to return one row for each of {nodes} nodes "
+            f"(got shape {list(output.shape)}). Leave `node` out for a model that predicts graphs."
+        )
+    blocks = output.split([piece.nodes.numel() for piece in pieces])
+    return [b[p.explained_nodes()] for p, b in zip(pieces, blocks, strict=True)]
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    text = str(error).lower()
+    return "out of memory" in text or "can't allocate memory" in text

@@ -1,0 +1,164 @@
+"""Disjoint unions: many candidates of many graphs as one PyG batch, by index arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch
+
+from eigsearch.candidates import Induce
+from eigsearch.errors import UnsupportedError
+from eigsearch.query import Query
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some candidates of one query as one disjoint union.
+
+    Attributes:
+        query: What the candidates belong to.
+        count: The number of candidates.
+        nodes: For each node of the union, the node of the graph that it copies.
+        owner: For each node of the union, its candidate.
+        edges: For each edge of the union, the edge of the graph that it copies.
+        edge_index: The edges of the union.
+        lit: Whether each node keeps its features; None where all do.
+    """
+
+    query: Query
+    count: int
+    nodes: Tensor
+    owner: Tensor
+    edges: Tensor
+    edge_index: Tensor
+    lit: Tensor | None = None
+
+    def explained_nodes(self) -> Tensor:
+        """Return the place of the explained node in each candidate."""
+        return (self.nodes == self.query.node).nonzero().squeeze(1)
+
+
+def cut(query: Query, rows: Tensor, induce: Induce) -> Piece:
+    """Cut candidates out of a graph: keep-rows in, disjoint union out."""
+    rows = rows.to(query.data.edge_index.device)
+    if induce is Induce.FEATURES:
+        return _assemble(query, *_everything(query, rows), lit=rows.flatten())
+    if induce is Induce.NODES:
+        return _assemble(query, _edges_between(query, rows), _with_explained(query, rows))
+    edge_keep = _edge_rows(query, rows)
+    if induce is Induce.SPANNING:
+        return _assemble(query, edge_keep, None)
+    return _assemble(query, edge_keep, _endpoints(query, edge_keep))
+
+
+def _edge_rows(query: Query, rows: Tensor) -> Tensor:
+    """Return which directed edges each candidate keeps; those without a group always stay."""
+    group = query.groups.index
+    if group.numel() == 0:
+        return rows.new_ones(rows.size(0), 0)
+    if query.groups.count == 0:
+        return rows.new_ones(rows.size(0), group.numel())
+    return rows[:, group.clamp_min(0)] | (group < 0)
+
+
+def _everything(query: Query, rows: Tensor) -> tuple[Tensor, None]:
+    return rows.new_ones(rows.size(0), query.groups.index.numel()), None
+
+
+def _edges_between(query: Query, node_rows: Tensor) -> Tensor:
+    source, target = query.data.edge_index
+    return node_rows[:, source] & node_rows[:, target]
+
+
+def _with_explained(query: Query, node_keep: Tensor) -> Tensor:
+    """Keep the explained node, and all nodes of a candidate that would have none."""
+    node_keep = node_keep | ~node_keep.any(dim=1, keepdim=True)
+    if query.node is not None:
+        node_keep[:, query.node] = True
+    return node_keep
+
+
+def _endpoints(query: Query, edge_keep: Tensor) -> Tensor:
+    """Return which nodes the edge-induced subgraphs hold.
+
+    Without an edge, a candidate is the graph's nodes: there is no smaller graph to ask about.
+    """
+    candidate, edge = edge_keep.nonzero(as_tuple=True)
+    node_keep = edge_keep.new_zeros(edge_keep.size(0), int(query.data.num_nodes))
+    for ends in query.data.edge_index:
+        node_keep[candidate, ends[edge]] = True
+    return _with_explained(query, node_keep)
+
+
+def _assemble(
+    query: Query, edge_keep: Tensor, node_keep: Tensor | None, lit: Tensor | None = None
+) -> Piece:
+    count, num_nodes = edge_keep.size(0), int(query.data.num_nodes)
+    candidate, edges = edge_keep.nonzero(as_tuple=True)
+    place = candidate * num_nodes + query.data.edge_index[:, edges]
+    if node_keep is None:
+        slot = torch.arange(count * num_nodes, device=edge_keep.device)
+    else:
+        flat = node_keep.flatten()
+        slot = flat.nonzero().squeeze(1)
+        place = (flat.cumsum(0) - 1)[place]
+    nodes, owner = slot % num_nodes, torch.div(slot, num_nodes, rounding_mode="floor")
+    return Piece(query, count, nodes, owner, edges, place, lit)
+
+
+def join(pieces: Sequence[Piece], needs: Callable[[str], bool]) -> Batch:
+    """Return the pieces as one PyG batch, with every attribute that the model may read."""
+    first = pieces[0].query
+    batch = Batch(_base_cls=type(first.data))
+    for key, (_, dim) in first.levels.items():
+        if needs(key):
+            parts = [_take(key, piece) for piece in pieces]
+            batch[key] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=dim)
+    node_base = _starts([piece.nodes.numel() for piece in pieces])
+    owner_base = _starts([piece.count for piece in pieces])
+    edge_index = [p.edge_index + base for p, base in zip(pieces, node_base, strict=False)]
+    batch.edge_index = torch.cat(edge_index, dim=1)
+    owner = [p.owner + base for p, base in zip(pieces, owner_base, strict=False)]
+    batch.batch = torch.cat(owner)
+    batch.num_nodes = node_base[-1]
+    batch._num_graphs = owner_base[-1]
+    if needs("ptr"):
+        ends = torch.bincount(batch.batch, minlength=owner_base[-1]).cumsum(0)
+        batch.ptr = torch.nn.functional.pad(ends, (1, 0))
+    return batch
+
+
+def _starts(counts: Sequence[int]) -> list[int]:
+    """Return where each part begins in a concatenation, and at the end its total length."""
+    return [0, *accumulate(counts)]
+
+
+def _take(key: str, piece: Piece) -> Tensor:
+    """Return one attribute for a piece: cut by node or by edge, or repeated per candidate."""
+    value, (level, dim) = piece.query.data[key], piece.query.levels[key]
+    if level == "edge":
+        return value.index_select(dim, piece.edges)
+    if level == "graph":
+        return _repeat(key, piece)
+    taken = value.index_select(dim, piece.nodes)
+    if key == "x" and piece.lit is not None:
+        taken = taken * piece.lit.to(taken.dtype).view(-1, *[1] * (taken.dim() - 1))
+    return taken
+
+
+def _repeat(key: str, piece: Piece) -> Tensor:
+    data = piece.query.data
+    value = torch.as_tensor(data[key], device=piece.nodes.device)
+    increment = data.__inc__(key, value)
+    if not isinstance(increment, int) or increment != 0:
+        raise UnsupportedError(
+            f"Expected the graph's attributes to be node-, edge- or graph-level (got `{key}`, "
+            "which holds node indices). Pass `forward=` to compute it from the batch."
+        )
+    if value.dim() == 0:
+        return value.repeat(piece.count)
+    return value.repeat(piece.count, *[1] * (value.dim() - 1))

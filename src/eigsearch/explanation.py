@@ -1,0 +1,265 @@
+"""The result: a chosen subgraph, why it was chosen, and how it was obtained."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.explain import Explanation
+
+from eigsearch.errors import InputError
+from eigsearch.search import Curve
+
+_SCHEMA = 1
+
+
+@dataclass(frozen=True, eq=False)
+class SubgraphExplanation:
+    """The subgraph that carries a prediction.
+
+    Attributes:
+        data: The graph that was explained, as it was given.
+        target: The explained class (or output column of a regression).
+        prediction: What the model predicts: a class, or the value of a regression.
+        value: φ(G): the probability of the target on the whole graph, or the regressed value.
+        keep: The chosen groups, `[G]`.
+        score: The score of each group, `[G]`: its linear gradient, or what a ranker gave it.
+        order: The groups from the most to the least important.
+        group: The group of each candidate edge.
+        curve: Fidelity against size, one entry for each size that was evaluated.
+        found: The entry of the chosen subgraph.
+        node: The explained node, or None for a graph-level prediction.
+        edges: The candidate edges, where they are not the whole graph: a node's computation graph.
+        engine: The engine that evaluated the candidates.
+        config: How the explanation was obtained: options, task, return type, versions.
+        note: A sentence about an answer that needs one, such as an empty explanation.
+    """
+
+    data: Data
+    target: int
+    prediction: int | float
+    value: float
+    keep: Tensor
+    score: Tensor
+    order: Tensor
+    group: Tensor
+    curve: Curve
+    found: Curve
+    node: int | None = None
+    edges: Tensor | None = None
+    engine: str = "batched"
+    config: dict[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def size(self) -> int:
+        """The number of groups in the explanation."""
+        return int(self.keep.sum())
+
+    @property
+    def num_groups(self) -> int:
+        """The number of groups that the explanation was chosen from."""
+        return self.keep.numel()
+
+    @property
+    def sparsity(self) -> float:
+        """1 − |S| / |G|, counted in groups."""
+        return 1 - self.size / self.num_groups if self.num_groups else 0.0
+
+    @property
+    def edge_mask(self) -> Tensor:
+        """The chosen subgraph, bool `[E]`, aligned with `data.edge_index`."""
+        return self._per_edge(self.keep)
+
+    @property
+    def edge_score(self) -> Tensor:
+        """The score of the group that each edge is in, `[E]`; 0 where no group can reach."""
+        return self._per_edge(self.score)
+
+    @property
+    def node_mask(self) -> Tensor:
+        """The nodes of the chosen subgraph, bool `[N]`: the ends of its edges."""
+        mask = torch.zeros(int(self.data.num_nodes), dtype=torch.bool)
+        mask[self.data.edge_index.cpu()[:, self.edge_mask.cpu()].flatten()] = True
+        return mask.to(self.data.edge_index.device)
+
+    @property
+    def fidelity_plus(self) -> float:
+        """φ(G) − φ(G[E∖E_S]): what is lost without the subgraph; higher is better."""
+        return _only(self.found.fidelity_plus)
+
+    @property
+    def fidelity_minus(self) -> float:
+        """φ(G) − φ(S): what is lost with the subgraph alone; lower is better."""
+        return _only(self.found.fidelity_minus)
+
+    @property
+    def gain(self) -> float:
+        """Fidelity+ − Fidelity−."""
+        return self.fidelity_plus - self.fidelity_minus
+
+    def at(self, size: int) -> SubgraphExplanation:
+        """Return the same ranking cut at another size.
+
+        Its fidelities are those of the curve, and NaN at a size that was not evaluated.
+        """
+        if not 0 <= size <= self.num_groups:
+            raise InputError(
+                f"Expected `size` to be from 0 to {self.num_groups} (got {size}). "
+                "Pass a number of groups that the graph has."
+            )
+        keep = torch.zeros_like(self.keep)
+        keep[self.order[:size]] = True
+        entry = (self.curve.size == size).nonzero().flatten().tolist()
+        found = self.curve[entry[0]] if entry else Curve.empty()
+        return replace(self, keep=keep, found=found)
+
+    def subgraph(self) -> Data:
+        """Return the explanation as a graph of its own: its edges and their endpoints."""
+        return self.data.edge_subgraph(self.edge_mask).subgraph(self.node_mask)
+
+    def sentence(self) -> str:
+        """Return the explanation in one sentence."""
+        if self.note:
+            return self.note
+        name = f"P(class {self.target})"
+        if self.config.get("task") == "regression":
+            name = f"output {self.target}"
+        unit = "edge" if self.size == 1 else "edges"
+        kept, removed = _only(self.found.kept), _only(self.found.removed)
+        return (
+            f"{name} = {self.value:.2f}; with these {self.size} {unit} alone {kept:.2f}; "
+            f"without them {removed:.2f}."
+        )
+
+    def to_pyg(self) -> Explanation:
+        """Return the explanation as a PyG `Explanation` with a float `edge_mask`."""
+        graph = {k: v for k, v in self.data.to_dict().items() if k != "num_nodes"}
+        return Explanation(
+            **graph,
+            num_nodes=int(self.data.num_nodes),
+            edge_mask=self.edge_mask.float(),
+            edge_score=self.edge_score,
+            **self.summary(),
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers of the explanation, without graph and scores."""
+        return {
+            "size": self.size,
+            "num_groups": self.num_groups,
+            "sparsity": self.sparsity,
+            "fidelity_plus": self.fidelity_plus,
+            "fidelity_minus": self.fidelity_minus,
+            "gain": self.gain,
+            "curve": _curve_to_dict(self.curve),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the features, as plain Python values."""
+        return {
+            "schema": _SCHEMA,
+            "num_nodes": int(self.data.num_nodes),
+            "edge_index": self.data.edge_index.tolist(),
+            "node": self.node,
+            "target": self.target,
+            "prediction": self.prediction,
+            "value": self.value,
+            "keep": self.keep.tolist(),
+            "score": self.score.tolist(),
+            "order": self.order.tolist(),
+            "group": self.group.tolist(),
+            "edges": None if self.edges is None else self.edges.tolist(),
+            "curve": _curve_to_dict(self.curve),
+            "found": _curve_to_dict(self.found),
+            "engine": self.engine,
+            "config": self.config,
+            "note": self.note,
+        }
+
+    @staticmethod
+    def from_dict(values: dict[str, Any], data: Data | None = None) -> SubgraphExplanation:
+        """Return the explanation that `to_dict` described; `data` brings features and names back."""
+        if values.get("schema") != _SCHEMA:
+            raise InputError(
+                f"Expected an explanation of schema {_SCHEMA} (got {values.get('schema')!r}). "
+                "Write it again with this version of eigsearch."
+            )
+        if data is None:
+            edge_index = torch.tensor(values["edge_index"], dtype=torch.long).reshape(2, -1)
+            data = Data(edge_index=edge_index, num_nodes=values["num_nodes"])
+        edges = values["edges"]
+        return SubgraphExplanation(
+            data=data,
+            target=values["target"],
+            prediction=values["prediction"],
+            value=values["value"],
+            keep=torch.tensor(values["keep"], dtype=torch.bool),
+            score=torch.tensor(values["score"], dtype=torch.float64),
+            order=torch.tensor(values["order"], dtype=torch.long),
+            group=torch.tensor(values["group"], dtype=torch.long),
+            curve=_curve_from_dict(values["curve"]),
+            found=_curve_from_dict(values["found"]),
+            node=values["node"],
+            edges=None if edges is None else torch.tensor(edges, dtype=torch.long),
+            engine=values["engine"],
+            config=values["config"],
+            note=values["note"],
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the explanation to a file and return its path; the suffix says how.
+
+        `.json` holds everything but the features and reads back with `load`.
+        """
+        path = Path(path)
+        if path.suffix != ".json":
+            raise InputError(
+                f"Expected a path that ends in .json (got {path.name!r}). Choose another suffix."
+            )
+        path.write_text(json.dumps(self.to_dict()))
+        return path
+
+    @staticmethod
+    def load(path: str | Path, data: Data | None = None) -> SubgraphExplanation:
+        """Return the explanation that `save` wrote as JSON."""
+        return SubgraphExplanation.from_dict(json.loads(Path(path).read_text()), data)
+
+    def __repr__(self) -> str:
+        where = "" if self.node is None else f"node={self.node}, "
+        return (
+            f"SubgraphExplanation({where}target={self.target}, size={self.size} of "
+            f"{self.num_groups}, gain={self.gain:.3f}, fidelity_plus={self.fidelity_plus:.3f}, "
+            f"fidelity_minus={self.fidelity_minus:.3f})"
+        )
+
+    def _per_edge(self, per_group: Tensor) -> Tensor:
+        """Spread a value per group over the edges of the graph."""
+        per_group = per_group.to(self.group.device)
+        removable = self.group >= 0
+        local = per_group.new_zeros(self.group.numel())
+        local[removable] = per_group[self.group[removable]]
+        if self.edges is None:
+            return local
+        spread = per_group.new_zeros(int(self.data.num_edges))
+        spread[self.edges] = local
+        return spread
+
+
+def _only(column: Tensor) -> float:
+    return float(column[0]) if column.numel() else float("nan")
+
+
+def _curve_to_dict(curve: Curve) -> dict[str, list[float]]:
+    names = ("size", "kept", "removed", "fidelity_plus", "fidelity_minus")
+    return {name: getattr(curve, name).tolist() for name in names}
+
+
+def _curve_from_dict(values: dict[str, list[float]]) -> Curve:
+    columns = {k: torch.tensor(v, dtype=torch.float64) for k, v in values.items()}
+    return Curve(**{**columns, "size": columns["size"].long()})

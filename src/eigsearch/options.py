@@ -1,0 +1,87 @@
+"""Options: how an explanation is to be obtained, the same names everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from eigsearch.caller import Forward
+from eigsearch.errors import InputError
+from eigsearch.groups import GroupSpec
+from eigsearch.ranking import Ranker
+from eigsearch.search import Search, check_sparsity, make_search
+
+ENGINES = ("auto", "batched")
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """How to explain. Every field is a keyword of `explain` and `explain_dataset`.
+
+    Attributes:
+        sparsity: The share of groups that an explanation leaves out at least; 0.0 sets no limit.
+        min_size: The smallest size to try.
+        groups: What is removed together: `"auto"`, `"undirected"`, `"directed"` or a partition.
+        return_type: What the model returns: `"raw"`, `"log_probs"`, `"probs"`, or `"auto"`.
+        task: `"classification"`, `"regression"`, PyG's name of a mode, or `"auto"`.
+        forward: A callable `(model, batch) -> output` for models with an unusual signature.
+        engine: What evaluates candidates: `"batched"` serves any model, `"auto"` chooses.
+        max_batch_nodes: How many nodes one model call may hold; None takes the measured default.
+        ranker: What scores edges or nodes; None takes the linear gradients of EiG-Search.
+        search: How a ranking becomes a subgraph: a name, a `Search`, or None with `size`.
+        size: Cut the ranking at this many groups instead of searching; needs `search=None`.
+    """
+
+    sparsity: float = 0.5
+    min_size: int = 2
+    groups: GroupSpec = "auto"
+    return_type: str = "auto"
+    task: str = "auto"
+    forward: Forward | None = None
+    engine: str = "auto"
+    max_batch_nodes: int | None = None
+    ranker: Ranker | None = None
+    search: str | Search | None = "sweep"
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        check_sparsity(self.sparsity)
+        if self.engine not in ENGINES:
+            raise InputError(
+                f"Expected `engine` to be one of {', '.join(ENGINES)} (got {self.engine!r}). "
+                "Leave it to 'auto'."
+            )
+        make_search(self.search, self.size)
+
+    def strategy(self) -> Search:
+        """Return the search that the options name."""
+        return make_search(self.search, self.size)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the options as plain values, with the versions that they ran under."""
+        plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        return {**plain, "versions": versions()}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Tensor):
+        return f"partition of {value.numel()} edges"
+    return getattr(value, "name", None) or getattr(value, "__name__", None) or repr(value)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the libraries that an explanation depends on."""
+    import torch_geometric
+
+    from eigsearch import __version__
+
+    return {
+        "eigsearch": __version__,
+        "torch": torch.__version__,
+        "torch_geometric": torch_geometric.__version__,
+    }

@@ -1,0 +1,165 @@
+"""A query: one prediction of one graph, validated and cut to the edges that can matter."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data, HeteroData
+
+from eigsearch.errors import InputError, UnsupportedError
+from eigsearch.groups import Groups, GroupSpec, make_groups
+from eigsearch.neighbourhood import Neighbourhood
+from eigsearch.target import Target
+
+Level = Literal["node", "edge", "graph"]
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """One question to a model: why this output for this graph (or this node of it)?
+
+    Attributes:
+        source: The graph as the user gave it.
+        data: The graph that is evaluated: `source`, or the computation graph of `node`.
+        groups: What is removed together in `data`.
+        node: The explained node in `data`, or None for a graph-level prediction.
+        source_node: The explained node in `source`.
+        edges: Where the edges of `data` stand in `source`; None where they are all of them.
+        target: The explained class; known once the model has been asked.
+        prediction: What the model predicts.
+    """
+
+    source: Data
+    data: Data
+    groups: Groups
+    node: int | None = None
+    source_node: int | None = None
+    edges: Tensor | None = None
+    target: Target | None = None
+    prediction: int | float | None = None
+
+    def aimed(self, target: Target, prediction: int | float) -> Query:
+        """Return the same query with its target known."""
+        return replace(self, target=target, prediction=prediction)
+
+    @cached_property
+    def levels(self) -> dict[str, tuple[Level, int]]:
+        """For each attribute that a model may read: its level, and the dimension to cut along."""
+        return attribute_levels(self.data)
+
+    @property
+    def goal(self) -> Target:
+        """The target; asking before the model has been called is a mistake of the caller."""
+        assert self.target is not None
+        return self.target
+
+
+def graph_query(data: Data, groups: GroupSpec) -> Query:
+    """Return the query about a graph-level prediction."""
+    check_graph(data)
+    return Query(data, data, make_groups(groups, data))
+
+
+def node_query(data: Data, node: int, groups: GroupSpec, neighbourhood: Neighbourhood) -> Query:
+    """Return the query about the prediction of one node, on its computation graph."""
+    num_nodes = int(data.num_nodes)
+    if not 0 <= node < num_nodes:
+        raise InputError(
+            f"Expected `node` to be a node from 0 to {num_nodes - 1} (got {node}). "
+            "Pass a node that the graph has."
+        )
+    local, nodes, edges = neighbourhood.around(node)
+    if isinstance(groups, Tensor):
+        make_groups(groups, data)  # refuses a partition that does not fit the whole graph
+        groups = groups[edges.to(groups.device)]
+    elif groups == "auto":
+        groups = "undirected" if neighbourhood.undirected else "directed"
+    position = int((nodes == node).nonzero())
+    return Query(data, local, make_groups(groups, local), position, node, edges)
+
+
+def attribute_levels(data: Data) -> dict[str, tuple[Level, int]]:
+    """Return what PyG knows about each attribute: node-, edge- or graph-level, and where to cut."""
+    known = copy.copy(data)  # PyG caches what it learns on the object
+    levels: dict[str, tuple[Level, int]] = {}
+    for key, value in known.items():
+        if key in ("edge_index", "num_nodes", "batch", "ptr"):
+            continue
+        if isinstance(value, Tensor):
+            levels[key] = _level(known, key), known.__cat_dim__(key, value) or 0
+        elif isinstance(value, (bool, int, float)):
+            levels[key] = "graph", 0
+    return levels
+
+
+def _level(data: Data, key: str) -> Level:
+    if data.is_edge_attr(key):
+        return "edge"
+    return "node" if data.is_node_attr(key) else "graph"
+
+
+def check_graph(data: Any) -> None:
+    """Refuse, with one sentence, anything that is not a sound homogeneous graph."""
+    if isinstance(data, HeteroData):
+        raise UnsupportedError(
+            "Expected a homogeneous graph (got HeteroData). Heterogeneous graphs are not supported "
+            "yet; `data.to_homogeneous()` gives one where the model can use it."
+        )
+    if isinstance(data, Batch):
+        raise InputError(
+            f"Expected one graph (got a Batch of {data.num_graphs}). "
+            "Pass `batch.to_data_list()` to `explain_dataset`."
+        )
+    if not isinstance(data, Data):
+        raise InputError(
+            f"Expected `data` to be a torch_geometric.data.Data (got {type(data).__name__}). "
+            "Wrap the tensors: Data(x=x, edge_index=edge_index)."
+        )
+    _check_edge_index(data)
+    _check_finite_inputs(data)
+
+
+def _check_edge_index(data: Data) -> None:
+    edge_index = data.get("edge_index")
+    if edge_index is None:
+        raise InputError(
+            "Expected the graph to have an `edge_index` (got none). A sparse `adj_t` is not "
+            "supported; set `data.edge_index` to a [2, E] tensor."
+        )
+    if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.size(0) != 2:
+        shape = list(edge_index.shape) if isinstance(edge_index, Tensor) else type(edge_index)
+        raise InputError(
+            f"Expected `edge_index` to have shape [2, E] (got {shape}). "
+            "Stack sources and targets as two rows."
+        )
+    if edge_index.dtype not in (torch.int32, torch.int64):
+        raise InputError(
+            f"Expected `edge_index` to hold integers (got {edge_index.dtype}). "
+            "Convert it with .long()."
+        )
+    num_nodes = int(data.num_nodes or 0)
+    if num_nodes == 0:
+        raise InputError("Expected a graph with at least one node (got none). Remove empty graphs.")
+    if edge_index.numel() and not 0 <= int(edge_index.min()) <= int(edge_index.max()) < num_nodes:
+        raise InputError(
+            f"Expected `edge_index` to name nodes from 0 to {num_nodes - 1} "
+            f"(got {int(edge_index.min())} to {int(edge_index.max())}). "
+            "Check the node numbering, or set `data.num_nodes`."
+        )
+
+
+def _check_finite_inputs(data: Data) -> None:
+    for key in ("x", "edge_attr", "edge_weight", "pos"):
+        value = data.get(key)
+        if isinstance(value, Tensor) and value.is_floating_point():
+            wrong = (~torch.isfinite(value)).sum()
+            if wrong:
+                raise InputError(
+                    f"Expected `{key}` to be finite (got {int(wrong)} NaN or infinite entries). "
+                    "Clean the features before explaining."
+                )

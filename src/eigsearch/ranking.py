@@ -1,0 +1,114 @@
+"""Rankings: linear gradients, their order, and the ties that enter together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.candidates import Complements, Family, Prefixes
+from eigsearch.groups import Groups
+from eigsearch.target import Target
+
+TIE_TOLERANCE = 1e-4  # in log-odds: well above rounding noise, well below what anybody would see
+_ROUNDING = 2e-6  # of φ itself, where a score is so large that float32 is coarser than that
+
+
+class Ranker(Protocol):
+    """Anything that scores the edges, or the nodes, of one graph for one prediction."""
+
+    name: str
+    level: Literal["edge", "node"]
+
+    def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
+        """Return a score for each directed edge (or each node); higher is more important."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Groups from the most to the least important.
+
+    Attributes:
+        score: The score of each group, `[G]`.
+        order: The groups by descending score, equal scores in the order of the graph.
+        cuts: The sizes at which a cut separates two different scores, ascending; the last is G.
+    """
+
+    score: Tensor
+    order: Tensor
+    cuts: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of groups."""
+        return self.order.numel()
+
+    def keep(self, size: int) -> Tensor:
+        """Return the keep-mask of the first `size` groups."""
+        mask = torch.zeros(self.count, dtype=torch.bool)
+        mask[self.order[:size]] = True
+        return mask
+
+    def kept(self, sizes: Sequence[int]) -> Family:
+        """Return the candidates that hold the first k groups alone, for each size k."""
+        return Prefixes(self.order, sizes)
+
+    def removed(self, sizes: Sequence[int]) -> Family:
+        """Return the candidates that hold everything but the first k groups."""
+        return Complements(self.order, sizes)
+
+
+def linear_gradient(target: Target, whole: Tensor, without: Tensor, groups: Groups) -> Tensor:
+    """Return s(c|E_t) = (φ(c|A, X) − φ(c|A^t, X)) / |A − A^t| for each group (Lu et al. 2024).
+
+    `whole` is φ of the graph, `without` φ of the graph without each group.
+    """
+    drop = target.change(whole, without)
+    distance = groups.weight.to(drop.device)
+    return drop / torch.where(distance > 0, distance, 1.0)
+
+
+def rank(score: Tensor, tolerance: Tensor | float = 0.0) -> Ranking:
+    """Return the ranking of scores; neighbours within `tolerance` of each other tie.
+
+    A tolerance may be given per group; two groups then tie within the larger of theirs.
+
+    >>> rank(torch.tensor([1.0, 3.0, 1.0])).cuts
+    (1, 3)
+    """
+    score = score.detach().cpu().double()
+    order = score.argsort(descending=True, stable=True)
+    step = score[order[:-1]] - score[order[1:]]
+    if isinstance(tolerance, Tensor):
+        tolerance = torch.maximum(tolerance[order[:-1]], tolerance[order[1:]])
+    inner = ((step > tolerance).nonzero().squeeze(1) + 1).tolist()
+    return Ranking(score, order, (*inner, score.numel()))
+
+
+def tie_tolerance(target: Target, whole: float, score: Tensor, groups: Groups) -> Tensor:
+    """Return, per group, how far apart scores may be and still count as equal.
+
+    Equal means within 1e-4 in log-odds. A regression has no natural unit: there it is 1e-4 of the
+    largest drop.
+    """
+    distance = torch.where(groups.weight > 0, groups.weight, 1.0).cpu()
+    if target.task == "regression":
+        drop = score.cpu() * distance
+        unit = TIE_TOLERANCE * float(drop.abs().max()) if drop.numel() else 0.0
+    else:
+        unit = TIE_TOLERANCE
+    return max(unit, _ROUNDING * abs(whole)) / distance
+
+
+def group_scores(edge_score: Tensor, groups: Groups) -> Tensor:
+    """Return the mean score of the edges of each group."""
+    removable = groups.index >= 0
+    index = groups.index[removable]
+    total = torch.zeros(groups.count, dtype=torch.float64, device=index.device)
+    total.index_add_(0, index, edge_score.to(index.device).double()[removable])
+    return total / torch.bincount(index, minlength=groups.count)

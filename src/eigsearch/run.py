@@ -1,0 +1,180 @@
+"""A run: one model and one set of options, any number of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch import lockstep
+from eigsearch.caller import Caller, undisturbed
+from eigsearch.candidates import Family, LeaveOneOut, Whole
+from eigsearch.engine import BatchedEngine, Request
+from eigsearch.errors import ModelError
+from eigsearch.explanation import SubgraphExplanation
+from eigsearch.neighbourhood import Neighbourhood, count_hops, message_flow
+from eigsearch.options import Options
+from eigsearch.query import Query, check_graph, graph_query, node_query
+from eigsearch.ranking import Ranking, group_scores, linear_gradient, rank, tie_tolerance
+from eigsearch.search import Curve, Outcome, Problem
+from eigsearch.target import resolve_target
+
+_SAME = 1e-3  # relative; two calls of a deterministic model agree far better than this
+_EXTRA_HOPS = 3  # a model whose reach is still unclear after so many is given the whole graph
+
+
+class Question(NamedTuple):
+    """What a user asks: a graph, a class (or None for the predicted one), a node (or None)."""
+
+    data: Data
+    target: int | None = None
+    node: int | None = None
+
+
+class Run:
+    """Answers questions about one model under one set of options."""
+
+    def __init__(self, model: Any, options: Options) -> None:
+        self.model = model
+        self.options = options
+        self.caller = Caller(model, options.forward)
+        self.engine = BatchedEngine(self.caller, options.max_batch_nodes)
+        self._neighbourhood: Neighbourhood | None = None
+
+    def answer(self, questions: Sequence[Question]) -> list[SubgraphExplanation]:
+        """Return the explanations, with model calls shared between the questions."""
+        with undisturbed(self.model):
+            queries, wholes = self.ask(questions)
+            jobs = [(q, self._steps(q, w)) for q, w in zip(queries, wholes, strict=True)]
+            return lockstep.run(jobs, self.engine)
+
+    def ask(self, questions: Sequence[Question]) -> tuple[list[Query], list[Tensor]]:
+        """Return the queries, aimed at their targets, and φ of each whole graph."""
+        queries = [self._query(question) for question in questions]
+        outputs = self._outputs(queries)
+        aimed = [self._aim(*each) for each in zip(queries, questions, outputs, strict=True)]
+        wholes = [q.goal.phi(out[None])[0] for q, out in zip(aimed, outputs, strict=True)]
+        return aimed, wholes
+
+    def _query(self, question: Question) -> Query:
+        data, _, node = question
+        if node is None:
+            query = graph_query(data, self.options.groups)
+            self.caller.check(data)
+            return query
+        return node_query(data, int(node), self.options.groups, self._around(data, int(node)))
+
+    def _outputs(self, queries: Sequence[Query]) -> list[Tensor]:
+        """Return the model's output for each graph, asked twice to unmask a stochastic model."""
+        requests = [Request(query, Whole(query.groups.count, copies=2)) for query in queries]
+        pairs = self.engine.outputs(requests)
+        for once, again in pairs:
+            if bool(((once - again).abs() > _SAME * (1 + once.abs())).any()):
+                raise ModelError(
+                    "Expected the model to give the same output twice for the same graph (got "
+                    f"{once.tolist()} and {again.tolist()}). Switch off dropout or sampling that "
+                    "runs in evaluation mode."
+                )
+        return [pair[0] for pair in pairs]
+
+    def _aim(self, query: Query, question: Question, output: Tensor) -> Query:
+        single = output.numel() == 1
+        target, prediction = resolve_target(
+            output,
+            target=None if question.target is None else int(question.target),
+            task=self.options.task,
+            return_type=self.options.return_type,
+            final_activation=self._final_activation(query) if single else None,
+            label=query.data.get("y"),
+        )
+        return query.aimed(target, prediction)
+
+    def _final_activation(self, query: Query) -> Any:
+        if not hasattr(self, "_activation"):
+            self._activation = self.engine.final_activation(query)
+        return self._activation
+
+    def _around(self, data: Data, node: int) -> Neighbourhood:
+        """Return what cuts computation graphs out of this graph; built once for many nodes."""
+        if self._neighbourhood is None or self._neighbourhood.data is not data:
+            check_graph(data)
+            self.caller.check(data)
+            whole = Neighbourhood(data, count_hops(self.model), message_flow(self.model))
+            self._neighbourhood = (
+                self._wide_enough(whole, node) if 0 <= node < data.num_nodes else whole
+            )
+        return self._neighbourhood
+
+    def _wide_enough(self, cutter: Neighbourhood, node: int) -> Neighbourhood:
+        """Widen the computation graph until one hop more changes nothing."""
+        if cutter.hops is None:
+            return cutter
+        tries = [cutter.with_hops(cutter.hops + extra) for extra in range(_EXTRA_HOPS + 1)]
+        queries = [node_query(cutter.data, node, "directed", each) for each in tries]
+        outputs = self.engine.outputs([Request(q, Whole(q.groups.count)) for q in queries])
+        for narrow, wide, each in zip(outputs, outputs[1:], tries, strict=False):
+            if torch.allclose(narrow, wide, rtol=1e-4, atol=1e-5):
+                return each
+        return cutter.with_hops(None)
+
+    def _steps(
+        self, query: Query, whole: Tensor
+    ) -> Generator[Sequence[Family], list[Tensor], SubgraphExplanation]:
+        """Explain one query: rank, search, report."""
+        if query.groups.count == 0:
+            return self._empty(query, whole)
+        ranking = yield from self._ranking(query, whole)
+        options = self.options
+        problem = Problem(query.goal, whole, ranking, options.sparsity, options.min_size)
+        outcome = yield from options.strategy().steps(problem)
+        return self._explanation(query, whole, ranking, outcome)
+
+    def _ranking(
+        self, query: Query, whole: Tensor
+    ) -> Generator[Sequence[Family], list[Tensor], Ranking]:
+        ranker = self.options.ranker
+        if ranker is None:
+            (without,) = yield [LeaveOneOut(query.groups.count)]
+            score = linear_gradient(query.goal, whole, without, query.groups)
+            return rank(score, tie_tolerance(query.goal, float(whole), score, query.groups))
+        scores = ranker.rank(self.model, query.data, query.goal.index, query.node)
+        return rank(group_scores(scores, query.groups))
+
+    def _explanation(
+        self, query: Query, whole: Tensor, ranking: Ranking, outcome: Outcome, note: str = ""
+    ) -> SubgraphExplanation:
+        target = query.goal
+        config = {**self._config, "task": target.task, "return_type": target.return_type}
+        assert query.prediction is not None
+        return SubgraphExplanation(
+            data=query.source,
+            target=target.index,
+            prediction=query.prediction,
+            value=float(target.value(whole)),
+            keep=outcome.keep,
+            score=ranking.score,
+            order=ranking.order,
+            group=query.groups.index,
+            curve=outcome.curve,
+            found=outcome.found,
+            node=query.source_node,
+            edges=query.edges,
+            engine=self.engine.name,
+            config=config,
+            note=note,
+        )
+
+    def _empty(self, query: Query, whole: Tensor) -> SubgraphExplanation:
+        nothing = torch.zeros(0, dtype=torch.float64)
+        ranking = Ranking(nothing, nothing.long(), ())
+        outcome = Outcome(nothing.bool(), Curve.empty(), Curve.empty())
+        note = "The explanation is empty: no edge that could be removed reaches this prediction."
+        return self._explanation(query, whole, ranking, outcome, note)
+
+    @cached_property
+    def _config(self) -> dict[str, Any]:
+        return self.options.describe()

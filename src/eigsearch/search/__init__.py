@@ -1,0 +1,42 @@
+"""Searches: how a ranking becomes a subgraph of the right size."""
+
+from eigsearch.errors import InputError
+from eigsearch.search.base import Outcome, Problem, Search, Steps
+from eigsearch.search.curve import Curve
+from eigsearch.search.sizes import check_sparsity, size_range, sizes_to_try
+from eigsearch.search.sweep import FixedSize, Sweep
+
+__all__ = [
+    "Curve",
+    "FixedSize",
+    "Outcome",
+    "Problem",
+    "Search",
+    "Steps",
+    "Sweep",
+    "check_sparsity",
+    "make_search",
+    "size_range",
+    "sizes_to_try",
+]
+
+SEARCHES: dict[str, type[Search]] = {"sweep": Sweep}
+
+
+def make_search(search: str | Search | None, size: int | None = None) -> Search:
+    """Return the search that a name, an object, or a fixed size stands for."""
+    if search is None and size is not None:
+        return FixedSize(size)
+    if size is not None:
+        raise InputError(
+            f"Expected `size` to come with search=None (got search={search!r}). "
+            "A search finds the size by itself; pass search=None to fix it."
+        )
+    if isinstance(search, str) and search in SEARCHES:
+        return SEARCHES[search]()
+    if search is None or isinstance(search, str):
+        raise InputError(
+            f"Expected `search` to be one of {', '.join(SEARCHES)}, a Search object, or None with "
+            f"`size` (got {search!r}). Choose one of these."
+        )
+    return search

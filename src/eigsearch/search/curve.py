@@ -1,0 +1,62 @@
+"""The fidelity curve: what each size of a subgraph keeps and what its removal loses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from eigsearch.target import Target
+
+GAIN_TOLERANCE = 1e-6  # gains closer than rounding noise tie, and the smaller size wins
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Fidelity against size: one entry for each size that was evaluated.
+
+    Attributes:
+        size: The number of groups kept.
+        kept: φ of the subgraph alone, as a probability (or a regressed value).
+        removed: φ of the graph without the subgraph.
+        fidelity_plus: φ(G) − φ(G[E∖E_S]); higher is better.
+        fidelity_minus: φ(G) − φ(S); lower is better.
+    """
+
+    size: Tensor
+    kept: Tensor
+    removed: Tensor
+    fidelity_plus: Tensor
+    fidelity_minus: Tensor
+
+    @property
+    def gain(self) -> Tensor:
+        """Fidelity+ − Fidelity−, what a search maximises."""
+        return self.fidelity_plus - self.fidelity_minus
+
+    @property
+    def best(self) -> int:
+        """The position of the highest gain, the smallest size on a tie."""
+        return int((self.gain >= self.gain.max() - GAIN_TOLERANCE).nonzero()[0])
+
+    def __len__(self) -> int:
+        return self.size.numel()
+
+    def __getitem__(self, entry: int) -> Curve:
+        """Return one entry, as a curve of length one."""
+        columns = (self.size, self.kept, self.removed, self.fidelity_plus, self.fidelity_minus)
+        return Curve(*(column[entry].reshape(1) for column in columns))
+
+    @staticmethod
+    def of(target: Target, whole: Tensor, size: Tensor, kept: Tensor, removed: Tensor) -> Curve:
+        """Return the curve that belongs to φ of the graph, of each subgraph and of each rest."""
+        before, kept, removed = (target.value(phi).cpu() for phi in (whole, kept, removed))
+        plus, minus = target.change(before, removed), target.change(before, kept)
+        return Curve(size, kept, removed, plus, minus)
+
+    @staticmethod
+    def empty() -> Curve:
+        """Return the curve of a graph without edges."""
+        nothing = torch.zeros(0, dtype=torch.float64)
+        return Curve(nothing.long(), nothing, nothing, nothing, nothing)

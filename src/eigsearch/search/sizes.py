@@ -1,0 +1,46 @@
+"""Sizes: which cuts of a ranking a search may try."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from eigsearch.errors import InputError
+from eigsearch.ranking import Ranking
+
+
+def sizes_to_try(ranking: Ranking, sparsity: float, min_size: int = 2) -> list[int]:
+    """Return the sizes of Algorithm 1 that do not cut through a tie.
+
+    They run from `min_size` to |E| − 1, and at sparsity s to ⌈(1 − s)·|E|⌉ but never below 2. Only
+    where no cut between two different scores is left are ties split, in stable order.
+
+    >>> import torch
+    >>> from eigsearch.ranking import rank
+    >>> sizes_to_try(rank(torch.arange(10.0)), sparsity=0.5)
+    [2, 3, 4, 5]
+    """
+    smallest, largest = size_range(ranking.count, sparsity, min_size)
+    between = [size for size in ranking.cuts if smallest <= size <= largest]
+    return between or list(range(smallest, largest + 1))
+
+
+def size_range(groups: int, sparsity: float, min_size: int = 2) -> tuple[int, int]:
+    """Return the smallest and the largest size to try, in exact arithmetic."""
+    check_sparsity(sparsity)
+    if min_size < 1:
+        raise InputError(f"Expected `min_size` to be at least 1 (got {min_size}). Pass 1 or more.")
+    if groups < 3:  # no size from 2 to |E| − 1 exists: try those that do
+        return min(1, groups), groups
+    smallest = min(min_size, groups - 1)
+    limit = math.ceil((1 - Fraction(str(sparsity))) * groups)
+    return smallest, max(smallest, min(max(limit, 2), groups - 1))
+
+
+def check_sparsity(sparsity: float) -> None:
+    """Refuse a sparsity that is not a share."""
+    if not isinstance(sparsity, (int, float)) or not 0 <= sparsity < 1:
+        raise InputError(
+            f"Expected `sparsity` to be at least 0 and below 1 (got {sparsity!r}). "
+            "Pass 0.5 to keep at most half of the edges, 0.0 for no limit."
+        )

@@ -1,0 +1,55 @@
+"""The paper's search: walk down the ranking once and keep the size that explains best."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from eigsearch.candidates import Family
+from eigsearch.errors import InputError
+from eigsearch.search.base import Outcome, Problem, Steps
+from eigsearch.search.curve import Curve
+from eigsearch.search.sizes import sizes_to_try
+
+
+def walk(
+    problem: Problem, sizes: Sequence[int]
+) -> Generator[Sequence[Family], list[Tensor], Curve]:
+    """Evaluate the first k of a ranking, kept alone and removed, for each size k."""
+    ranking = problem.ranking
+    kept, removed = yield [ranking.kept(sizes), ranking.removed(sizes)]
+    return Curve.of(problem.target, problem.whole, torch.tensor(sizes), kept, removed)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Linear-complexity search (Lu et al. 2024, Algorithm 1)."""
+
+    name = "sweep"
+
+    def steps(self, problem: Problem) -> Steps:
+        """Try each allowed size once and take the best."""
+        curve = yield from walk(
+            problem, sizes_to_try(problem.ranking, problem.sparsity, problem.min_size)
+        )
+        found = curve[curve.best]
+        return Outcome(problem.ranking.keep(int(found.size)), found, curve)
+
+
+@dataclass(frozen=True)
+class FixedSize:
+    """No search: cut the ranking at a size that the user names."""
+
+    size: int
+    name = "fixed"
+
+    def steps(self, problem: Problem) -> Steps:
+        """Evaluate the one subgraph of the given size."""
+        if self.size < 1:
+            raise InputError(f"Expected `size` to be at least 1 (got {self.size}). Pass 1 or more.")
+        size = min(self.size, problem.ranking.count)
+        curve = yield from walk(problem, [size])
+        return Outcome(problem.ranking.keep(size), curve, curve)

@@ -1,0 +1,221 @@
+"""The scalar φ: what a model's output row says about the class (or value) that is explained.
+
+For classification φ is the log-odds of the class in float64, log p − log(1 − p). Log-odds order
+candidates as probabilities do and still tell them apart where the probability is saturated;
+`Target.value` turns them back into probabilities. For regression φ is the value itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from eigsearch.errors import InputError, ModelError
+
+ReturnType = Literal["raw", "log_probs", "probs"]
+Task = Literal["multiclass_classification", "binary_classification", "regression"]
+
+RETURN_TYPES = ("auto", "raw", "log_probs", "probs")
+TASKS = (
+    "auto",
+    "classification",
+    "multiclass_classification",
+    "binary_classification",
+    "regression",
+)
+_TINY = 1e-300  # keeps the logarithm of an underflown probability finite
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is explained: a class of a classifier, or an output of a regression.
+
+    Attributes:
+        task: The kind of output, in PyG's words.
+        return_type: What the model returns: raw scores, log-probabilities or probabilities.
+        index: The class; for a regression or several binary outputs, the output column.
+    """
+
+    task: Task
+    return_type: ReturnType
+    index: int
+
+    def phi(self, output: Tensor) -> Tensor:
+        """Return φ in float64 for each row of a model's output `[n, C]`."""
+        output = output.double()
+        if self.task == "regression":
+            return output[:, self.index]
+        if self.task == "binary_classification":
+            return self._binary_log_odds(output)
+        return self._multiclass_log_odds(output)
+
+    def value(self, phi: Tensor) -> Tensor:
+        """Return the probability of the class, or the regressed value, that φ stands for."""
+        return phi if self.task == "regression" else torch.sigmoid(phi)
+
+    def change(self, before: Tensor, after: Tensor) -> Tensor:
+        """Return how much was lost between two values; a regression counts change both ways."""
+        lost = before - after
+        return lost.abs() if self.task == "regression" else lost
+
+    def _binary_log_odds(self, output: Tensor) -> Tensor:
+        single = output.size(1) == 1
+        column = output[:, 0 if single else self.index]
+        if self.return_type == "log_probs":
+            column = column.exp()
+        if self.return_type != "raw":
+            column = torch.log(column.clamp_min(_TINY)) - torch.log((1 - column).clamp_min(_TINY))
+        return -column if single and self.index == 0 else column
+
+    def _multiclass_log_odds(self, output: Tensor) -> Tensor:
+        if self.return_type == "probs":
+            output = output.clamp_min(_TINY).log()
+        others = torch.cat([output[:, : self.index], output[:, self.index + 1 :]], dim=1)
+        return output[:, self.index] - torch.logsumexp(others, dim=1)
+
+
+def resolve_target(
+    output: Tensor,
+    *,
+    target: int | None,
+    task: str,
+    return_type: str,
+    final_activation: ReturnType | None = None,
+    label: Tensor | None = None,
+) -> tuple[Target, int | float]:
+    """Return the target of one output row `[C]` and the model's prediction there.
+
+    `final_activation` is what the model's last operation says about its outputs, where known;
+    `label` is the graph's `y`, whose dtype tells a one-output regression from a classifier.
+    """
+    task = _resolve_task(task, output, label)
+    kind = _resolve_return_type(return_type, task, output, final_activation)
+    if task == "regression":
+        index = _regression_index(target, output)
+        return Target(task, "raw", index), float(output[index])
+    classes = 2 if task == "binary_classification" and output.numel() == 1 else output.numel()
+    prediction = _predicted_class(task, kind, output)
+    index = prediction if target is None else target
+    if not 0 <= index < classes:
+        raise InputError(
+            f"Expected `target` to be a class from 0 to {classes - 1} (got {index}). "
+            "Pass a class that the model has, or leave it out to explain the prediction."
+        )
+    return Target(task, kind, index), prediction
+
+
+def _resolve_task(task: str, output: Tensor, label: Tensor | None) -> Task:
+    if task not in TASKS:
+        raise InputError(
+            f"Expected `task` to be one of {', '.join(TASKS)} (got {task!r}). "
+            "A node is explained with `node=`; edge-level tasks are not supported yet."
+        )
+    single = output.numel() == 1
+    if task == "multiclass_classification" and single:
+        raise InputError(
+            "Expected a multi-class model to return at least two columns (got one). "
+            "Pass task='binary_classification' or task='regression'."
+        )
+    if task == "auto" and single and _looks_continuous(label):
+        return "regression"
+    if task in ("auto", "classification"):
+        return "binary_classification" if single else "multiclass_classification"
+    return task  # type: ignore[return-value]
+
+
+def _looks_continuous(label: Tensor | None) -> bool:
+    return (
+        isinstance(label, Tensor)
+        and label.is_floating_point()
+        and not bool(((label == 0) | (label == 1)).all())
+    )
+
+
+def _resolve_return_type(
+    return_type: str, task: Task, output: Tensor, final_activation: ReturnType | None
+) -> ReturnType:
+    if return_type not in RETURN_TYPES:
+        raise InputError(
+            f"Expected `return_type` to be one of {', '.join(RETURN_TYPES)} (got {return_type!r}). "
+            "Say what the model returns, or leave it to 'auto'."
+        )
+    if task == "regression":
+        return "raw"
+    if return_type == "auto":
+        return _inspect(task, output, final_activation)
+    _check_return_type(return_type, task, output)
+    return return_type  # type: ignore[return-value]
+
+
+def _inspect(task: Task, output: Tensor, final_activation: ReturnType | None) -> ReturnType:
+    """Tell raw scores, log-probabilities and probabilities apart by the numbers.
+
+    One number alone cannot tell a probability from a small score, so a single binary output is a
+    probability only where the model's last operation says so.
+    """
+    if task == "binary_classification":
+        return final_activation or "raw"
+    if _sums_to_one(output):
+        return "probs"
+    if _sums_to_one(output.double().exp()):
+        return "log_probs"
+    return "raw"
+
+
+def _sums_to_one(row: Tensor) -> bool:
+    inside = bool(((row >= 0) & (row <= 1 + 1e-4)).all())
+    return inside and abs(float(row.double().sum()) - 1) < 1e-4
+
+
+def _check_return_type(return_type: str, task: Task, output: Tensor) -> None:
+    if return_type == "raw":
+        return
+    probability = output.double().exp() if return_type == "log_probs" else output.double()
+    inside = bool(((probability >= 0) & (probability <= 1 + 1e-4)).all())
+    if not inside or (task == "multiclass_classification" and not _sums_to_one(probability)):
+        raise InputError(
+            f"Expected the model to return {return_type} (got {_short(output)}). "
+            "Pass return_type='auto', or the type that the model returns."
+        )
+
+
+def _predicted_class(task: Task, return_type: ReturnType, output: Tensor) -> int:
+    if task == "binary_classification" and output.numel() == 1:
+        return int(Target(task, return_type, 1).phi(output[None])[0] > 0)
+    return int(output.argmax())
+
+
+def _regression_index(target: int | None, output: Tensor) -> int:
+    if target is None and output.numel() > 1:
+        raise InputError(
+            f"Expected `target` to name one of the {output.numel()} outputs of this regression "
+            "(got none). Pass the column to explain."
+        )
+    index = target or 0
+    if not 0 <= index < output.numel():
+        raise InputError(
+            f"Expected `target` to be an output column from 0 to {output.numel() - 1} "
+            f"(got {index}). Pass a column that the model has."
+        )
+    return index
+
+
+def check_finite(output: Tensor) -> None:
+    """Refuse model outputs that are not numbers."""
+    if not bool(torch.isfinite(output).all()):
+        raise ModelError(
+            f"Expected the model's outputs to be finite (got {_short(output)}). "
+            "Check the weights and the scale of the features."
+        )
+
+
+def _short(output: Tensor) -> str:
+    values = output.flatten()[:4].tolist()
+    return (
+        "["
+        + ", ".join(f"{value:.4g}" for value in values)
+        + (", …]" if len(values) < output.numel() else "]")
+    )
