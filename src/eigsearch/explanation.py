@@ -184,7 +184,7 @@ class SubgraphExplanation:
 
     @staticmethod
     def from_dict(values: dict[str, Any], data: Data | None = None) -> SubgraphExplanation:
-        """Return the explanation that `to_dict` described; `data` brings features and names back."""
+        """Return the explanation that `to_dict` described; `data` brings the features back."""
         if values.get("schema") != _SCHEMA:
             raise InputError(
                 f"Expected an explanation of schema {_SCHEMA} (got {values.get('schema')!r}). "

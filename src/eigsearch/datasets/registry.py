@@ -5,8 +5,14 @@ from pathlib import Path
 
 from torch_geometric.data import Data
 
-from eigsearch.datasets import published, synthetic
+from eigsearch.datasets import nitro, published, synthetic
 from eigsearch.datasets.dataset import GraphDataset, Task
+from eigsearch.datasets.molecules import (
+    MUTAG_ATOMS,
+    MUTAGENICITY_ATOMS,
+    NCI1_ATOMS,
+    MoleculeSource,
+)
 from eigsearch.datasets.near import resolve
 from eigsearch.datasets.paths import data_root
 from eigsearch.datasets.sources import Source, SyntheticSource
@@ -116,6 +122,33 @@ _SETS = {
             description="80 grids of 3 × 3 nodes on a balanced binary tree of depth 8",
             citation=GNNEXPLAINER,
             source=SyntheticSource("syn4.npz", published.read_node_set, synthetic.tree_grid),
+        ),
+        DatasetInfo(
+            name="MUTAG",
+            task="graph",
+            class_names=("not mutagenic", "mutagenic"),
+            description="188 nitroaromatic compounds and their effect on Salmonella",
+            citation="Debnath et al., J. Med. Chem. 34(2), 1991",
+            source=MoleculeSource("MUTAG"),
+            node_names=MUTAG_ATOMS,
+        ),
+        DatasetInfo(
+            name="Mutagenicity",
+            task="graph",
+            class_names=("mutagen", "nonmutagen"),
+            description="4,337 compounds and their mutagenicity; NO2 and NH2 are the known causes",
+            citation="Kazius et al., J. Med. Chem. 48(1), 2005",
+            source=MoleculeSource("Mutagenicity", nitro.label_edges),
+            node_names=MUTAGENICITY_ATOMS,
+        ),
+        DatasetInfo(
+            name="NCI1",
+            task="graph",
+            class_names=("inactive", "active"),
+            description="4,110 compounds screened against non-small cell lung cancer",
+            citation="Wale and Karypis, ICDM 2006",
+            source=MoleculeSource("NCI1"),
+            node_names=NCI1_ATOMS,
         ),
     )
 }

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from eigsearch.candidates import Induce
 from eigsearch.caller import Caller, final_activation
+from eigsearch.candidates import Induce
 from eigsearch.engine.request import Request
 from eigsearch.engine.union import Piece, cut, join
 from eigsearch.errors import InputError, ModelError
@@ -93,7 +93,7 @@ class BatchedEngine:
             yield batch
 
     def _can_mix(self, query: Query) -> bool:
-        """Whether candidates can share a call: a graph model without `batch` takes one at a time."""
+        """Whether candidates can share a call; a graph model without `batch` takes one each."""
         return query.node is not None or self.caller.takes_batch
 
     def _run(self, batch: list[_Slice]) -> list[Tensor]:

@@ -1,0 +1,102 @@
+"""The molecule sets, which PyG's TUDataset makes from raw files: downloaded, or the user's own."""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch_geometric.data import Data
+from torch_geometric.datasets import TUDataset
+
+from eigsearch.datasets.paths import cache_dir
+from eigsearch.datasets.sources import Graphs
+from eigsearch.errors import InputError
+
+MUTAG_ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")
+MUTAGENICITY_ATOMS = (
+    *("C", "O", "Cl", "H", "N", "F", "Br"),
+    *("S", "P", "I", "Na", "K", "Li", "Ca"),
+)
+
+# No atom names were ever published for NCI1. Numbers of bonds and neighbours leave no doubt about
+# these columns, which are 99.9 % of the atoms; the others, mostly lone metal ions, stay unnamed.
+_NCI1_KNOWN = {0: "O", 1: "N", 2: "C", 3: "S", 4: "Cl", 5: "P", 6: "F", 13: "Br", 20: "I"} | {
+    21: "Si",
+    25: "As",
+    26: "B",
+}
+NCI1_ATOMS = tuple(_NCI1_KNOWN.get(column, f"?{column}") for column in range(37))
+
+
+@dataclass(frozen=True)
+class MoleculeSource:
+    """A set of the TU collection: raw files in the user's directory, else a download."""
+
+    name: str
+    label_edges: Callable[[Graphs, Path], str] | None = None
+
+    def read(self, root: Path | None) -> tuple[Graphs, str]:
+        """Return the molecules and one phrase on where they came from."""
+        raw = root / self.name / "raw" if root else None
+        if raw and (raw / f"{self.name}_A.txt").is_file():
+            folder, origin = cache_dir() / f"{self.name}-{_digest(raw)}", "files of the data root"
+        else:
+            folder, origin, raw = cache_dir() / self.name, "downloaded", None
+        if not folder.is_dir():
+            self._prepare(folder, raw)
+        graphs = tuple(_with_atoms(graph) for graph in TUDataset(str(folder), self.name))
+        truth = self.label_edges(graphs, folder / self.name / "raw") if self.label_edges else None
+        return graphs, "; ".join(filter(None, (f"TUDataset, {origin}", truth)))
+
+    def _prepare(self, folder: Path, raw: Path | None) -> None:
+        """Make the folder that TUDataset reads, from a copy of `raw` or from a download.
+
+        PyG writes beside the raw files, which may be read-only and are not ours. The folder is made
+        aside and moved into place, so that a killed process leaves nothing half-done.
+        """
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as aside:
+            made = Path(aside, "made")
+            if raw:
+                _copy_raw(raw, made / self.name / "raw")
+            self._process(made)
+            with suppress(OSError):  # another process was faster, with the same result
+                made.rename(folder)
+
+    def _process(self, folder: Path) -> None:
+        try:
+            TUDataset(str(folder), self.name)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"Expected the raw files of {self.name} to be downloadable or in the data root "
+                f"(got {type(error).__name__}: {error}). Put them into a directory as "
+                f"{self.name}/raw/{self.name}_*.txt and name it as data root or in EIGSEARCH_DATA."
+            ) from error
+
+
+def _raw_files(raw: Path) -> list[Path]:
+    return sorted(raw.glob("*.txt"))
+
+
+def _digest(raw: Path) -> str:
+    """Return a short hash of the raw files, so that changed files get a folder of their own."""
+    total = hashlib.sha256()
+    for file in _raw_files(raw):
+        total.update(file.name.encode())
+        total.update(file.read_bytes())
+    return total.hexdigest()[:12]
+
+
+def _copy_raw(raw: Path, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for file in _raw_files(raw):
+        shutil.copyfile(file, folder / file.name)  # not its mode, which may forbid writing
+
+
+def _with_atoms(graph: Data) -> Data:
+    """Return the molecule with `node_label`, the column of each atom's one-hot feature."""
+    graph.node_label = graph.x.argmax(dim=1)
+    return graph

@@ -1,0 +1,1 @@
+"""Every other explainer, one file each, under one protocol."""

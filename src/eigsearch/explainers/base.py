@@ -1,0 +1,65 @@
+"""The protocol of the arena: options in the constructor, data in the call, scores out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a user has to know about a method before choosing it.
+
+    Attributes:
+        name: The method's name, as users write it.
+        level: Whether it scores edges or nodes, and so induces subgraphs by edges or by nodes.
+        tasks: The tasks that it has: `"graph"`, `"node"`.
+        trains: Whether `fit` has to run before `rank`.
+        needs: What it needs of a model beyond predictions, in a few words each.
+        seeded: Whether its answer depends on a seed.
+        citation: Where it was published.
+    """
+
+    name: str
+    level: Literal["edge", "node"]
+    tasks: tuple[str, ...]
+    trains: bool
+    needs: tuple[str, ...]
+    seeded: bool
+    citation: str
+
+
+class Method(ABC):
+    """An explainer of the arena, used as a ranker: it scores the edges or the nodes of a graph.
+
+    A method never changes the model or the data that it is given: whatever sets masks, hooks or
+    gradients works on a copy of its own.
+    """
+
+    card: ClassVar[Card]
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return self.card.name
+
+    @property
+    def level(self) -> Literal["edge", "node"]:
+        """Whether the scores are for edges or for nodes."""
+        return self.card.level
+
+    def fit(self, model: Any, dataset: Sequence[Data]) -> None:
+        """Train the explainer, where it has anything to train."""
+        return None
+
+    @abstractmethod
+    def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
+        """Return a score for each directed edge (or each node); higher is more important.
+
+        Raises `UnsupportedError` with the reason where the method cannot explain this model.
+        """
