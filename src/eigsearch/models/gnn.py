@@ -32,9 +32,9 @@ CONVS: dict[str, Callable[[int, int], nn.Module]] = {
 class GNN(nn.Module):
     """A graph network that returns raw class scores: one row per graph, or per node.
 
-    `conv` is "gcn", "gin", "sage" or "gat". Each layer is convolution, ReLU, batch normalisation,
-    which for GIN is the paper's layer. Its GCN normalises rows and not degrees; PyG's own GCNConv
-    with batch normalisation is at least as accurate. Graph networks average the nodes.
+    `conv` is "gcn", "gin", "sage" or "gat". Each layer is convolution, batch normalisation, ReLU;
+    graph networks then average the nodes. The paper's GCN normalises rows and not degrees; PyG's
+    own GCNConv is used here, and needs the batch normalisation where all features are equal.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class GNN(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
         """Return the class scores; without `batch`, all nodes are of one graph."""
         for conv, norm in zip(self.convs, self.norms, strict=True):
-            x = norm(conv(x, edge_index).relu())
+            x = norm(conv(x, edge_index)).relu()
         if self.task == "graph":
             x = global_mean_pool(x, batch)
         return self.head(x)

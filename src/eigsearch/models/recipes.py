@@ -21,7 +21,10 @@ class Recipe:
     remark: str = ""
 
 
-RECIPES = (Recipe("BA-2Motifs", "gin", width=32, max_epochs=100),)
+RECIPES = (
+    Recipe("BA-2Motifs", "gin", width=32, max_epochs=100),
+    Recipe("BA-2Motifs", "gcn", width=32, learning_rate=5e-3, max_epochs=300),
+)
 
 
 def recipe_for(dataset: str, conv: str) -> Recipe:
