@@ -1,0 +1,121 @@
+"""Robust fidelity: fidelity on small random edits, which stay close to what the model has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from eigsearch.caller import undisturbed
+from eigsearch.candidates import Induce, Rows
+from eigsearch.engine import Request
+from eigsearch.errors import InputError
+from eigsearch.metrics.claim import Claim
+from eigsearch.metrics.rows import kept_groups
+from eigsearch.options import Options
+from eigsearch.query import Query
+from eigsearch.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class RobustFidelity:
+    """Fidelity over random edits; `[]` for one explanation, `[M]` for M of them.
+
+    Attributes:
+        fidelity_plus: The mean loss where a few groups of the subgraph go; higher is better.
+        fidelity_minus: The mean loss where a few groups outside of it go; lower is better.
+    """
+
+    fidelity_plus: Tensor
+    fidelity_minus: Tensor
+
+    @property
+    def gain(self) -> Tensor:
+        """Robust Fidelity+ − robust Fidelity−; higher is better."""
+        return self.fidelity_plus - self.fidelity_minus
+
+
+def robust_fidelity(
+    model: Any,
+    claim: Claim,
+    options: Options | None = None,
+    *,
+    alpha1: float = 0.1,
+    alpha2: float = 0.9,
+    samples: int = 50,
+    seed: int = 0,
+) -> RobustFidelity:
+    """Return the fidelities of a claim under random edits (Zheng et al. 2024).
+
+    For Fidelity+ each group of the subgraph is removed from the graph with probability `alpha1`.
+    For Fidelity− each group outside of it is kept beside it with probability `alpha2`. Nodes that
+    lose all their edges go, as in fidelity itself; `alpha1=1`, `alpha2=0` is that fidelity.
+    """
+    return robust_fidelities(
+        model, [claim], options, alpha1=alpha1, alpha2=alpha2, samples=samples, seed=seed
+    )[0]
+
+
+def robust_fidelities(
+    model: Any,
+    claims: Sequence[Claim],
+    options: Options | None = None,
+    *,
+    alpha1: float = 0.1,
+    alpha2: float = 0.9,
+    samples: int = 50,
+    seed: int = 0,
+) -> list[RobustFidelity]:
+    """Return the robust fidelity of each claim, with model calls shared between them.
+
+    Each claim draws from a generator of its own, so its numbers do not depend on its company.
+    """
+    _check_shares(alpha1=alpha1, alpha2=alpha2)
+    run = Run(model, options or Options())
+    with undisturbed(model):
+        queries, wholes = run.ask([claim.question for claim in claims])
+        drawn = []
+        for claim, query in zip(claims, queries, strict=True):
+            keep = kept_groups(claim, query)
+            edits = torch.cat(draw_edits(keep, alpha1, alpha2, samples, seed))
+            drawn.append(torch.unique(edits.flatten(0, 1), dim=0, return_inverse=True))
+        pairs = zip(queries, drawn, strict=True)
+        scores = run.engine.scores([Request(q, Rows(rows, Induce.EDGES)) for q, (rows, _) in pairs])
+    return [
+        _mean_change(claim, query, whole, phi[place.to(phi.device)].reshape(2, -1, samples))
+        for claim, query, whole, phi, (_, place) in zip(
+            claims, queries, wholes, scores, drawn, strict=True
+        )
+    ]
+
+
+def draw_edits(
+    keep: Tensor, alpha1: float, alpha2: float, samples: int, seed: int
+) -> tuple[Tensor, Tensor]:
+    """Return random keep-rows around subgraphs `[M, G]`: edits inside, and edits outside.
+
+    Both are `[M, samples, G]`. All M subgraphs share their random numbers, so that subgraphs are
+    compared on the same edits.
+    """
+    dice = torch.Generator().manual_seed(seed)
+    inside = torch.rand(samples, keep.size(1), generator=dice, dtype=torch.float64)
+    outside = torch.rand(samples, keep.size(1), generator=dice, dtype=torch.float64)
+    keep = keep[:, None, :]
+    return ~keep | (inside >= alpha1), keep | (outside < alpha2)
+
+
+def _mean_change(claim: Claim, query: Query, whole: Tensor, phi: Tensor) -> RobustFidelity:
+    target = query.goal
+    change = target.change(target.value(whole), target.value(phi)).mean(dim=-1).cpu()
+    return RobustFidelity(*(each.reshape(claim.shape) for each in change))
+
+
+def _check_shares(**shares: float) -> None:
+    for name, share in shares.items():
+        if not 0 <= share <= 1:
+            raise InputError(
+                f"Expected `{name}` to be a probability (got {share}). Pass a number from 0 to 1."
+            )

@@ -1,0 +1,92 @@
+"""Stability: whether an explanation survives what should not change it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.errors import InputError
+from eigsearch.metrics.claim import as_bool
+from eigsearch.query import attribute_levels
+
+# Returns the edge mask that an explainer gives a graph: bools, or zeros and ones.
+Explain = Callable[[Data], Tensor]
+
+
+def noise_stability(
+    explain: Explain, data: Data, *, scale: float = 0.05, samples: int = 5, seed: int = 0
+) -> float:
+    """Return the mean Jaccard overlap with the explanations under feature noise.
+
+    Gaussian noise is added to `x`, with `scale` times the standard deviation of all its entries
+    (or `scale` itself where they are all equal). Let `explain` name the class, so that a changed
+    prediction does not change the question. 1 is best.
+    """
+    if data.get("x") is None:
+        raise InputError(
+            "Expected the graph to have node features `x` (got none). "
+            "Measure stability under relabelling instead."
+        )
+    dice = torch.Generator().manual_seed(seed)
+    deviation = scale * (float(data.x.double().std(correction=0)) or 1.0)
+
+    def noisy() -> Tensor:
+        graph = copy.copy(data)
+        noise = torch.randn(data.x.shape, generator=dice) * deviation
+        graph.x = data.x + noise.to(data.x)
+        return as_bool(explain(graph))
+
+    return _mean_overlap(as_bool(explain(data)), [noisy() for _ in range(samples)])
+
+
+def relabelling_stability(
+    explain: Explain, data: Data, *, samples: int = 5, seed: int = 0
+) -> float:
+    """Return the mean Jaccard overlap with the explanations of the graph in other numberings.
+
+    Nodes are renumbered and edges reordered at random, and the explanation is carried back. For a
+    node's prediction, let `explain` find the node again, for example by a marker in the data. 1 is
+    best.
+    """
+    dice = torch.Generator().manual_seed(seed)
+
+    def renumbered() -> Tensor:
+        place = torch.randperm(int(data.num_nodes), generator=dice)
+        order = torch.randperm(int(data.num_edges), generator=dice)
+        mask = as_bool(explain(relabelled(data, place, order)))
+        back = torch.empty_like(mask)
+        back[order.to(mask.device)] = mask
+        return back
+
+    return _mean_overlap(as_bool(explain(data)), [renumbered() for _ in range(samples)])
+
+
+def relabelled(data: Data, place: Tensor, order: Tensor) -> Data:
+    """Return the same graph with node i called `place[i]` and its edges in the given order."""
+    device = data.edge_index.device
+    place, order = place.to(device), order.to(device)
+    graph = copy.copy(data)
+    by_level = {"node": place.argsort(), "edge": order}
+    for key, (level, dim) in attribute_levels(data).items():
+        if level in by_level:
+            graph[key] = data[key].index_select(dim, by_level[level])
+    graph.edge_index = place[data.edge_index[:, order]]
+    return graph
+
+
+def jaccard(first: Tensor, second: Tensor) -> float:
+    """Return |A ∩ B| / |A ∪ B| of two masks; two empty ones agree.
+
+    >>> jaccard(torch.tensor([True, True]), torch.tensor([False, True]))
+    0.5
+    """
+    union = int((first | second).sum())
+    return int((first & second).sum()) / union if union else 1.0
+
+
+def _mean_overlap(mask: Tensor, others: list[Tensor]) -> float:
+    return sum(jaccard(mask, other) for other in others) / len(others)
