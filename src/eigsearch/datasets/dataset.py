@@ -33,8 +33,8 @@ class GraphDataset:
 
     @property
     def num_features(self) -> int:
-        """The width of `x`."""
-        return int(self.graphs[0].x.size(1))
+        """The width of `x`; 0 without it."""
+        return int(self.graphs[0].num_features)
 
     @property
     def has_ground_truth(self) -> bool:
@@ -46,9 +46,10 @@ class GraphDataset:
         """The SHA-256 of `x`, `edge_index` and `y` of all graphs: what a model is trained on."""
         total = hashlib.sha256()
         for graph in self.graphs:
-            for tensor in (graph.x, graph.edge_index, graph.y):
-                total.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
-                total.update(tensor.contiguous().numpy().tobytes())
+            for key in ("x", "edge_index", "y"):
+                if graph.get(key) is not None:
+                    total.update(f"{graph[key].dtype}{tuple(graph[key].shape)}".encode())
+                    total.update(graph[key].contiguous().numpy().tobytes())
         return total.hexdigest()
 
     def __len__(self) -> int:

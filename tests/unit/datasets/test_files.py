@@ -1,0 +1,97 @@
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from eigsearch import datasets
+from eigsearch.errors import InputError
+
+
+def graph(**changes) -> Data:
+    fields = {"x": torch.ones(3, 2), "edge_index": torch.tensor([[0, 1], [1, 0]])}
+    return Data(**(fields | {"y": torch.tensor([1])} | changes))
+
+
+class Malicious:
+    def __init__(self, target: Path) -> None:
+        self.target = target
+
+    def __reduce__(self):
+        return Path.write_text, (self.target, "owned")
+
+
+def test_graphs_come_back_as_they_were_saved(tmp_path):
+    original = datasets.generate("BA-2Motifs")
+    datasets.save_file(original, tmp_path / "mine.pt")
+    loaded = datasets.load_file(tmp_path / "mine.pt")
+    assert loaded.digest == original.digest
+    assert torch.equal(loaded[3].edge_label, original[3].edge_label)
+    assert (loaded.name, loaded.task, loaded.num_classes) == ("mine", "graph", 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.pt"]
+
+
+def test_plain_torch_save_of_one_graph_is_a_node_set_if_nodes_have_classes(tmp_path):
+    torch.save(graph(y=torch.tensor([0, 2, 1])), tmp_path / "one.pt")
+    dataset = datasets.load_file(tmp_path / "one.pt")
+    assert (dataset.task, len(dataset), dataset.num_classes) == ("node", 1, 3)
+    assert datasets.load_file(tmp_path / "one.pt", task="graph").task == "graph"
+
+
+def test_graphs_without_classes_are_welcome(tmp_path):
+    datasets.save_file([graph(y=None), graph(y=None)], tmp_path / "plain.pt")
+    dataset = datasets.load_file(tmp_path / "plain.pt")
+    assert (dataset.num_classes, dataset.class_names) == (0, ())
+    assert len(dataset.digest) == 64
+
+
+@pytest.mark.parametrize(
+    "save", [torch.save, lambda thing, path: path.write_bytes(pickle.dumps(thing))]
+)
+def test_a_malicious_file_is_refused_and_nothing_of_it_runs(save, tmp_path):
+    save([graph(), Malicious(tmp_path / "owned")], tmp_path / "evil.pt")
+    with pytest.raises(InputError, match="run code"):
+        datasets.load_file(tmp_path / "evil.pt")
+    assert [path.name for path in tmp_path.iterdir()] == ["evil.pt"]
+
+
+def test_torch_s_safe_list_is_left_as_it_was(tmp_path):
+    before = set(torch.serialization.get_safe_globals())
+    assert Data in before  # PyG's own entry, which its data sets need
+    datasets.save_file([graph()], tmp_path / "mine.pt")
+    datasets.load_file(tmp_path / "mine.pt")
+    assert set(torch.serialization.get_safe_globals()) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([], "at least one graph"),
+        ([torch.ones(2)], "a PyG `Data` .got Tensor"),
+        ({"a": 1}, "a PyG `Data` .got dict"),
+        ([graph(), graph(edge_index=None)], "graph 1 .* long `edge_index`"),
+        ([graph(edge_index=torch.zeros(3, 2, dtype=torch.long))], "two rows .got 3"),
+        ([graph(edge_index=torch.tensor([[0], [7]]))], "3 nodes .got node 7"),
+    ],
+)
+def test_a_wrong_content_is_told_in_one_sentence(content, message, tmp_path):
+    torch.save(content, tmp_path / "wrong.pt")
+    with pytest.raises(InputError, match=message):
+        datasets.load_file(tmp_path / "wrong.pt")
+
+
+def test_missing_and_broken_files_are_told_apart(tmp_path):
+    with pytest.raises(InputError, match="data file to exist"):
+        datasets.load_file(tmp_path / "none.pt")
+    (tmp_path / "text.pt").write_text("x,y\n1,2\n")
+    with pytest.raises(InputError, match=r"text\.pt"):
+        datasets.load_file(tmp_path / "text.pt")
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path):
+    datasets.save_file([graph()], tmp_path / "mine.pt")
+    with pytest.raises((pickle.PicklingError, AttributeError, TypeError)):
+        datasets.save_file([lambda: None], tmp_path / "mine.pt")
+    assert len(datasets.load_file(tmp_path / "mine.pt")) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.pt"]
