@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.candidates import Complements, Family, Prefixes
+from eigsearch.candidates import Complements, Family, LeaveOneOut, Prefixes
 from eigsearch.groups import Groups
+from eigsearch.query import Query
 from eigsearch.target import Target
 
 TIE_TOLERANCE = 1e-4  # in log-odds: well above rounding noise, well below what anybody would see
@@ -21,8 +22,15 @@ _ROUNDING = 2e-6  # of φ itself, where a score is so large that float32 is coar
 class Ranker(Protocol):
     """Anything that scores the edges, or the nodes, of one graph for one prediction."""
 
-    name: str
-    level: Literal["edge", "node"]
+    @property
+    def name(self) -> str:
+        """What the ranker is called."""
+        ...
+
+    @property
+    def level(self) -> Literal["edge", "node"]:
+        """Whether the scores are for edges or for nodes."""
+        ...
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return a score for each directed edge (or each node); higher is more important."""
@@ -48,6 +56,10 @@ class Ranking:
         """The number of groups."""
         return self.order.numel()
 
+    def within(self, size: int) -> int:
+        """Return the largest size that the ranking can be cut at and that is at most `size`."""
+        return size
+
     def keep(self, size: int) -> Tensor:
         """Return the keep-mask of the first `size` groups."""
         mask = torch.zeros(self.count, dtype=torch.bool)
@@ -61,6 +73,30 @@ class Ranking:
     def removed(self, sizes: Sequence[int]) -> Family:
         """Return the candidates that hold everything but the first k groups."""
         return Complements(self.order, sizes)
+
+
+# A ranker that evaluates candidates yields families and is sent their φ, like a search does, so
+# that the questions of a data set share model calls.
+Asking = Generator[Sequence[Family], list[Tensor], Ranking]
+
+
+@runtime_checkable
+class AskingRanker(Protocol):
+    """A ranker whose scores come from candidates, and that leaves their evaluation to an engine."""
+
+    def ask(self, query: Query, whole: Tensor) -> Asking:
+        """Ask for candidates until the ranking of a query's groups is known."""
+        ...
+
+
+class LinearGradients:
+    """The ranking of EiG-Search: what the removal of each group loses, per unit of weight."""
+
+    def ask(self, query: Query, whole: Tensor) -> Asking:
+        """Ask for the graph without each group, once."""
+        (without,) = yield [LeaveOneOut(query.groups.count)]
+        score = linear_gradient(query.goal, whole, without, query.groups)
+        return rank(score, tie_tolerance(query.goal, float(whole), score, query.groups))
 
 
 def linear_gradient(target: Target, whole: Tensor, without: Tensor, groups: Groups) -> Tensor:
@@ -103,6 +139,11 @@ def tie_tolerance(target: Target, whole: float, score: Tensor, groups: Groups) -
     else:
         unit = TIE_TOLERANCE
     return max(unit, _ROUNDING * abs(whole)) / distance
+
+
+def rounding(score: Tensor) -> float:
+    """Return how far apart scores of unknown unit may be and still be equal but for rounding."""
+    return _ROUNDING * float(score.abs().max()) if score.numel() else 0.0
 
 
 def group_scores(edge_score: Tensor, groups: Groups) -> Tensor:

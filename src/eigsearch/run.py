@@ -12,14 +12,15 @@ from torch_geometric.data import Data
 
 from eigsearch import lockstep
 from eigsearch.caller import Caller, undisturbed
-from eigsearch.candidates import Family, LeaveOneOut, Whole
+from eigsearch.candidates import Family, Whole
 from eigsearch.engine import BatchedEngine, Request
-from eigsearch.errors import ModelError
+from eigsearch.errors import InputError, ModelError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.neighbourhood import Neighbourhood, count_hops, message_flow
+from eigsearch.node_ranking import rank_nodes
 from eigsearch.options import Options
 from eigsearch.query import Query, check_graph, graph_query, node_query
-from eigsearch.ranking import Ranking, group_scores, linear_gradient, rank, tie_tolerance
+from eigsearch.ranking import AskingRanker, LinearGradients, Ranking, group_scores, rank, rounding
 from eigsearch.search import Curve, Outcome, Problem
 from eigsearch.target import resolve_target
 
@@ -136,13 +137,15 @@ class Run:
     def _ranking(
         self, query: Query, whole: Tensor
     ) -> Generator[Sequence[Family], list[Tensor], Ranking]:
-        ranker = self.options.ranker
-        if ranker is None:
-            (without,) = yield [LeaveOneOut(query.groups.count)]
-            score = linear_gradient(query.goal, whole, without, query.groups)
-            return rank(score, tie_tolerance(query.goal, float(whole), score, query.groups))
+        ranker = self.options.ranker or LinearGradients()
+        if isinstance(ranker, AskingRanker):
+            return (yield from ranker.ask(query, whole))
         scores = ranker.rank(self.model, query.data, query.goal.index, query.node)
-        return rank(group_scores(scores, query.groups))
+        _check_scores(scores, ranker.level, query.data)
+        if ranker.level == "node":
+            return rank_nodes(scores, query)
+        scores = group_scores(scores, query.groups)
+        return rank(scores, rounding(scores))
 
     def _explanation(
         self, query: Query, whole: Tensor, ranking: Ranking, outcome: Outcome, note: str = ""
@@ -178,3 +181,14 @@ class Run:
     @cached_property
     def _config(self) -> dict[str, Any]:
         return self.options.describe()
+
+
+def _check_scores(scores: Tensor, level: str, data: Data) -> None:
+    """Refuse what a ranker returned unless each edge (or node) has a score that is a number."""
+    expected = data.num_edges if level == "edge" else data.num_nodes
+    if scores.shape != (expected,) or not bool(torch.isfinite(scores).all()):
+        raise InputError(
+            f"Expected the ranker to return one finite score for each of {expected} {level}s (got "
+            f"{int(torch.isfinite(scores).sum())} finite ones in shape {list(scores.shape)}). "
+            "Check its `rank` and its `level`."
+        )

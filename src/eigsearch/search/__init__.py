@@ -24,8 +24,8 @@ SEARCHES: dict[str, type[Search]] = {"sweep": Sweep}
 
 
 def make_search(search: str | Search | None, size: int | None = None) -> Search:
-    """Return the search that a name, an object, or a fixed size stands for."""
-    if search is None and size is not None:
+    """Return the search that a name, an object, or None (cut at the size, or sparsity) means."""
+    if search is None:
         return FixedSize(size)
     if size is not None:
         raise InputError(
@@ -34,9 +34,9 @@ def make_search(search: str | Search | None, size: int | None = None) -> Search:
         )
     if isinstance(search, str) and search in SEARCHES:
         return SEARCHES[search]()
-    if search is None or isinstance(search, str):
+    if isinstance(search, str):
         raise InputError(
-            f"Expected `search` to be one of {', '.join(SEARCHES)}, a Search object, or None with "
-            f"`size` (got {search!r}). Choose one of these."
+            f"Expected `search` to be one of {', '.join(SEARCHES)}, a Search object, or None to "
+            f"cut at `size` or `sparsity` (got {search!r}). Choose one of these."
         )
     return search

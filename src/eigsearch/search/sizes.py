@@ -13,7 +13,8 @@ def sizes_to_try(ranking: Ranking, sparsity: float, min_size: int = 2) -> list[i
     """Return the sizes of Algorithm 1 that do not cut through a tie.
 
     They run from `min_size` to |E| − 1, and at sparsity s to ⌈(1 − s)·|E|⌉ but never below 2. Only
-    where no cut between two different scores is left are ties split, in stable order.
+    where no cut between two different scores is left are ties split, in stable order. A ranking of
+    nodes cannot be cut at every size: the next smaller one that exists is tried instead.
 
     >>> import torch
     >>> from eigsearch.ranking import rank
@@ -22,7 +23,7 @@ def sizes_to_try(ranking: Ranking, sparsity: float, min_size: int = 2) -> list[i
     """
     smallest, largest = size_range(ranking.count, sparsity, min_size)
     between = [size for size in ranking.cuts if smallest <= size <= largest]
-    return between or list(range(smallest, largest + 1))
+    return between or sorted({ranking.within(size) for size in range(smallest, largest + 1)})
 
 
 def size_range(groups: int, sparsity: float, min_size: int = 2) -> tuple[int, int]:
@@ -33,8 +34,17 @@ def size_range(groups: int, sparsity: float, min_size: int = 2) -> tuple[int, in
     if groups < 3:  # no size from 2 to |E| − 1 exists: try those that do
         return min(1, groups), groups
     smallest = min(min_size, groups - 1)
-    limit = math.ceil((1 - Fraction(str(sparsity))) * groups)
+    limit = size_at(groups, sparsity)
     return smallest, max(smallest, min(max(limit, 2), groups - 1))
+
+
+def size_at(groups: int, sparsity: float) -> int:
+    """Return ⌈(1 − s)·|E|⌉, the size that has a sparsity, in exact arithmetic.
+
+    >>> size_at(10, sparsity=0.7)  # floating point would say 4
+    3
+    """
+    return math.ceil((1 - Fraction(str(sparsity))) * groups)
 
 
 def check_sparsity(sparsity: float) -> None:

@@ -12,7 +12,7 @@ from eigsearch.candidates import Family
 from eigsearch.errors import InputError
 from eigsearch.search.base import Outcome, Problem, Steps
 from eigsearch.search.curve import Curve
-from eigsearch.search.sizes import sizes_to_try
+from eigsearch.search.sizes import size_at, sizes_to_try
 
 
 def walk(
@@ -41,15 +41,19 @@ class Sweep:
 
 @dataclass(frozen=True)
 class FixedSize:
-    """No search: cut the ranking at a size that the user names."""
+    """No search: cut the ranking at a size that the user names, else at the sparsity."""
 
-    size: int
+    size: int | None = None
     name = "fixed"
+
+    def __post_init__(self) -> None:
+        if self.size is not None and self.size < 1:
+            raise InputError(f"Expected `size` to be at least 1 (got {self.size}). Pass 1 or more.")
 
     def steps(self, problem: Problem) -> Steps:
         """Evaluate the one subgraph of the given size."""
-        if self.size < 1:
-            raise InputError(f"Expected `size` to be at least 1 (got {self.size}). Pass 1 or more.")
-        size = min(self.size, problem.ranking.count)
+        groups = problem.ranking.count
+        size = size_at(groups, problem.sparsity) if self.size is None else min(self.size, groups)
+        size = problem.ranking.within(size)
         curve = yield from walk(problem, [size])
         return Outcome(problem.ranking.keep(size), curve, curve)
