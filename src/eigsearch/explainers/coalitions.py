@@ -1,0 +1,44 @@
+"""Coalitions of nodes: who plays with whom, as node sets in and keep-rows out."""
+
+from __future__ import annotations
+
+import networkx as nx
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+NodeSet = frozenset[int]
+
+
+def structure(data: Data) -> nx.Graph:
+    """Return who is next to whom, without directions, self-loops and parallel edges."""
+    graph = nx.Graph()
+    graph.add_nodes_from(range(int(data.num_nodes)))
+    graph.add_edges_from((u, v) for u, v in data.edge_index.t().tolist() if u != v)
+    return graph
+
+
+def local_region(graph: nx.Graph, nodes: NodeSet, hops: int) -> NodeSet:
+    """Return the nodes at most `hops` steps away from a set, the set included."""
+    region, edge = set(nodes), set(nodes)
+    for _ in range(hops):
+        edge = {other for node in edge for other in graph[node]} - region
+        region |= edge
+    return frozenset(region)
+
+
+def shapley_rows(
+    nodes: NodeSet, region: NodeSet, count: int, samples: int, generator: torch.Generator
+) -> Tensor:
+    """Return sampled coalitions with a node set and without it, `[2, samples, count]`.
+
+    The players are the set, as one, and the other nodes of the region; those outside the region
+    are always present. In a random order of players, the coalition is whoever comes before the set,
+    so the mean difference of the two halves estimates the set's Shapley value.
+    """
+    inside, member = torch.zeros(2, count, dtype=torch.bool)
+    inside[list(region)] = True
+    member[list(nodes)] = True
+    arrival = torch.rand(samples, count + 1, generator=generator)
+    before = (arrival[:, :-1] < arrival[:, -1:]) | ~inside
+    return torch.stack([before | member, before & ~member])

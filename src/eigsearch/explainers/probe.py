@@ -1,0 +1,88 @@
+"""A probe: one prediction of a model, asked about with keep-rows over the nodes of its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.caller import undisturbed
+from eigsearch.candidates import Induce, Rows
+from eigsearch.engine import Request
+from eigsearch.errors import UnsupportedError
+from eigsearch.options import Options
+from eigsearch.query import Query
+from eigsearch.run import Question, Run
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """One prediction, ready to be asked about.
+
+    Attributes:
+        run: What calls the model.
+        query: The prediction, on the graph that it depends on.
+        nodes: Where the nodes of that graph stand in the graph that the user gave.
+    """
+
+    run: Run
+    query: Query
+    nodes: Tensor
+
+    @property
+    def data(self) -> Data:
+        """The graph that the prediction depends on."""
+        return self.query.data
+
+    @property
+    def count(self) -> int:
+        """The number of nodes of that graph."""
+        return int(self.data.num_nodes)
+
+    def values(self, rows: Tensor, induce: Induce) -> Tensor:
+        """Return the probability of the class (or the regressed value) for each keep-row.
+
+        Equal rows are evaluated once.
+        """
+        unique, where = torch.unique(rows, dim=0, return_inverse=True)
+        (phi,) = self.run.engine.scores([Request(self.query, Rows(unique, induce))])
+        return self.query.goal.value(phi).cpu()[where]
+
+    def spread(self, score: Tensor) -> Tensor:
+        """Return scores for all nodes that the user gave; those out of reach get the lowest."""
+        every = torch.full((int(self.query.source.num_nodes),), float(score.min()))
+        every[self.nodes] = score.float()
+        return every
+
+
+@contextmanager
+def probe(model: Any, data: Data, target: int, node: int | None) -> Iterator[Probe]:
+    """Hold a model still in evaluation mode while one of its predictions is probed."""
+    with undisturbed(model):
+        run = Run(model, Options())
+        (query,), _ = run.ask([Question(data, target, node)])
+        yield Probe(run, query, _origin(query))
+
+
+def require_features(data: Data, name: str) -> None:
+    """Refuse a graph without node features for a method that perturbs them."""
+    if data.get("x") is None:
+        raise UnsupportedError(
+            f"Expected the graph to have node features `x`, which {name} perturbs (got none). "
+            "Set `data.x`, or choose a method that removes edges."
+        )
+
+
+def _origin(query: Query) -> Tensor:
+    """Return the user's number of each node of the query's graph."""
+    if query.data is query.source:
+        return torch.arange(int(query.source.num_nodes))
+    assert query.edges is not None
+    assert query.source_node is not None
+    ends = query.source.edge_index[:, query.edges].flatten().cpu()
+    return torch.unique(torch.cat([torch.tensor([query.source_node]), ends]))
