@@ -11,7 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
-from eigsearch.groups import has_reverses
+from eigsearch.groups import Groups
 
 # Layers that divide by the degree of the *source* of a message: there an edge matters one hop
 # before its message does, because it changes that degree.
@@ -24,32 +24,28 @@ _DEGREE_LAYERS = {
 class Neighbourhood:
     """Cuts the computation graphs of single nodes out of one graph.
 
-    The index by target node is built once; each cut then touches only what it returns. Without a
-    number of hops, every node has the whole graph as its computation graph.
+    The indices are built once; each cut then touches only what it returns. Groups stay whole: an
+    edge that can reach the node brings the rest of its group along, such as its other direction.
+    Without a number of hops, every node has the whole graph as its computation graph.
     """
 
-    def __init__(self, data: Data, hops: int | None, flow: str = "source_to_target") -> None:
+    def __init__(
+        self, data: Data, groups: Groups, hops: int | None, flow: str = "source_to_target"
+    ) -> None:
         self.data = data
+        self.groups = groups
         self.hops = hops
         self._from, self._to = (0, 1) if flow == "source_to_target" else (1, 0)
 
     @cached_property
-    def undirected(self) -> bool:
-        """Whether each edge of the whole graph has its reverse."""
-        return has_reverses(self.data.edge_index, int(self.data.num_nodes))
+    def _by_node(self) -> tuple[Tensor, Tensor]:
+        """Edge ids sorted by the node that they feed, and where each node's edges begin."""
+        return _index_by(self.data.edge_index[self._to], int(self.data.num_nodes))
 
     @cached_property
-    def _index(self) -> tuple[Tensor, Tensor]:
-        """Edge ids sorted by the node that they feed, and where each node's edges begin."""
-        fed, edges = self.data.edge_index[self._to].sort(stable=True)
-        bounds = torch.arange(int(self.data.num_nodes) + 1, device=fed.device)
-        return edges, torch.searchsorted(fed, bounds)
-
-    def with_hops(self, hops: int | None) -> Neighbourhood:
-        """Return the same cutter with another number of hops, sharing the index."""
-        other = copy.copy(self)
-        other.hops = hops
-        return other
+    def _by_group(self) -> tuple[Tensor, Tensor]:
+        """Edge ids sorted by group, and where each group's edges begin."""
+        return _index_by(self.groups.index, self.groups.count)
 
     def around(self, node: int) -> tuple[Data, Tensor, Tensor]:
         """Return the computation graph of a node, with the ids of its nodes and of its edges."""
@@ -57,7 +53,7 @@ class Neighbourhood:
             device = self.data.edge_index.device
             nodes = torch.arange(int(self.data.num_nodes), device=device)
             return self.data, nodes, torch.arange(self.data.num_edges, device=device)
-        edges = self._reaching(node, self.hops)
+        edges = self._with_groups(self._reaching(node, self.hops))
         ends = self.data.edge_index[:, edges]
         here = torch.tensor([node], device=ends.device)
         nodes = torch.unique(torch.cat([here, ends.flatten()]))
@@ -66,8 +62,8 @@ class Neighbourhood:
         return local, nodes, edges
 
     def _reaching(self, node: int, hops: int) -> Tensor:
-        """Return the edges whose removal can change the node, in the order of the graph."""
-        by_target, start = self._index
+        """Return the edges whose removal can change the node."""
+        by_target, start = self._by_node
         frontier = torch.tensor([node], device=by_target.device)
         seen, found = frontier, [by_target[:0]]
         for _ in range(hops):
@@ -78,7 +74,21 @@ class Neighbourhood:
             reached = torch.unique(self.data.edge_index[self._from, edges])
             frontier = reached[~torch.isin(reached, seen)]
             seen = torch.cat([seen, frontier])
-        return torch.cat(found).sort().values
+        return torch.cat(found)
+
+    def _with_groups(self, edges: Tensor) -> Tensor:
+        """Return the edges and all that are removed with them, in the order of the graph."""
+        by_group, start = self._by_group
+        group = torch.unique(self.groups.index[edges])
+        group = group[group >= 0]
+        members = by_group[_ranges(start[group], start[group + 1])]
+        return torch.unique(torch.cat([edges, members]))
+
+
+def _index_by(key: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return positions sorted by their key, and where each key from 0 to `count` begins."""
+    ordered, position = key.sort(stable=True)
+    return position, torch.searchsorted(ordered, torch.arange(count + 1, device=key.device))
 
 
 def _ranges(start: Tensor, stop: Tensor) -> Tensor:

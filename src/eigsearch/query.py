@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data, HeteroData
@@ -52,6 +53,12 @@ class Query:
         """For each attribute that a model may read: its level, and the dimension to cut along."""
         return attribute_levels(self.data)
 
+    @cached_property
+    def edge_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Source, target and group of each edge, for index arithmetic off the device."""
+        source, target = self.data.edge_index.cpu().long().numpy()
+        return source, target, self.groups.index.cpu().numpy()
+
     @property
     def goal(self) -> Target:
         """The target; asking before the model has been called is a mistake of the caller."""
@@ -65,7 +72,7 @@ def graph_query(data: Data, groups: GroupSpec) -> Query:
     return Query(data, data, make_groups(groups, data))
 
 
-def node_query(data: Data, node: int, groups: GroupSpec, neighbourhood: Neighbourhood) -> Query:
+def node_query(data: Data, node: int, neighbourhood: Neighbourhood) -> Query:
     """Return the query about the prediction of one node, on its computation graph."""
     num_nodes = int(data.num_nodes)
     if not 0 <= node < num_nodes:
@@ -74,13 +81,9 @@ def node_query(data: Data, node: int, groups: GroupSpec, neighbourhood: Neighbou
             "Pass a node that the graph has."
         )
     local, nodes, edges = neighbourhood.around(node)
-    if isinstance(groups, Tensor):
-        make_groups(groups, data)  # refuses a partition that does not fit the whole graph
-        groups = groups[edges.to(groups.device)]
-    elif groups == "auto":
-        groups = "undirected" if neighbourhood.undirected else "directed"
+    groups = make_groups(neighbourhood.groups.index[edges], local)
     position = int((nodes == node).nonzero())
-    return Query(data, local, make_groups(groups, local), position, node, edges)
+    return Query(data, local, groups, position, node, edges)
 
 
 def attribute_levels(data: Data) -> dict[str, tuple[Level, int]]:

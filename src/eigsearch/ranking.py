@@ -112,7 +112,8 @@ def linear_gradient(target: Target, whole: Tensor, without: Tensor, groups: Grou
 def rank(score: Tensor, tolerance: Tensor | float = 0.0) -> Ranking:
     """Return the ranking of scores; neighbours within `tolerance` of each other tie.
 
-    A tolerance may be given per group; two groups then tie within the larger of theirs.
+    A tolerance may be given per group; two groups then tie within the larger of theirs. Groups that
+    tie stand in the order of the graph, whatever rounding made of their scores.
 
     >>> rank(torch.tensor([1.0, 3.0, 1.0])).cuts
     (1, 3)
@@ -122,8 +123,11 @@ def rank(score: Tensor, tolerance: Tensor | float = 0.0) -> Ranking:
     step = score[order[:-1]] - score[order[1:]]
     if isinstance(tolerance, Tensor):
         tolerance = torch.maximum(tolerance[order[:-1]], tolerance[order[1:]])
-    inner = ((step > tolerance).nonzero().squeeze(1) + 1).tolist()
-    return Ranking(score, order, (*inner, score.numel()))
+    apart = step > tolerance
+    tie = torch.zeros_like(order)
+    tie[order[1:]] = apart.cumsum(0)
+    inner = (apart.nonzero().squeeze(1) + 1).tolist()
+    return Ranking(score, tie.argsort(stable=True), (*inner, score.numel()))
 
 
 def tie_tolerance(target: Target, whole: float, score: Tensor, groups: Groups) -> Tensor:

@@ -16,6 +16,7 @@ from eigsearch.candidates import Family, Whole
 from eigsearch.engine import BatchedEngine, Request
 from eigsearch.errors import InputError, ModelError
 from eigsearch.explanation import SubgraphExplanation
+from eigsearch.groups import make_groups
 from eigsearch.neighbourhood import Neighbourhood, count_hops, message_flow
 from eigsearch.node_ranking import rank_nodes
 from eigsearch.options import Options
@@ -44,7 +45,10 @@ class Run:
         self.options = options
         self.caller = Caller(model, options.forward)
         self.engine = BatchedEngine(self.caller, options.max_batch_nodes)
+        self._hops = count_hops(model)
+        self._extra_hops = 0
         self._neighbourhood: Neighbourhood | None = None
+        self._predicted: tuple[Data, Tensor] | None = None
 
     def answer(self, questions: Sequence[Question]) -> list[SubgraphExplanation]:
         """Return the explanations, with model calls shared between the questions."""
@@ -57,6 +61,9 @@ class Run:
         """Return the queries, aimed at their targets, and φ of each whole graph."""
         queries = [self._query(question) for question in questions]
         outputs = self._outputs(queries)
+        if any(map(self._misses_something, queries, outputs)):
+            self._widen()
+            return self.ask(questions)
         aimed = [self._aim(*each) for each in zip(queries, questions, outputs, strict=True)]
         wholes = [q.goal.phi(out[None])[0] for q, out in zip(aimed, outputs, strict=True)]
         return aimed, wholes
@@ -67,7 +74,7 @@ class Run:
             query = graph_query(data, self.options.groups)
             self.caller.check(data)
             return query
-        return node_query(data, int(node), self.options.groups, self._around(data, int(node)))
+        return node_query(data, int(node), self._around(data))
 
     def _outputs(self, queries: Sequence[Query]) -> list[Tensor]:
         """Return the model's output for each graph, asked twice to unmask a stochastic model."""
@@ -99,28 +106,37 @@ class Run:
             self._activation = self.engine.final_activation(query)
         return self._activation
 
-    def _around(self, data: Data, node: int) -> Neighbourhood:
+    def _around(self, data: Data) -> Neighbourhood:
         """Return what cuts computation graphs out of this graph; built once for many nodes."""
-        if self._neighbourhood is None or self._neighbourhood.data is not data:
+        known = self._neighbourhood
+        if known is None or known.data is not data or known.hops != self._hops:
             check_graph(data)
             self.caller.check(data)
-            whole = Neighbourhood(data, count_hops(self.model), message_flow(self.model))
-            self._neighbourhood = (
-                self._wide_enough(whole, node) if 0 <= node < data.num_nodes else whole
-            )
-        return self._neighbourhood
+            groups = make_groups(self.options.groups, data)
+            known = Neighbourhood(data, groups, self._hops, message_flow(self.model))
+            self._neighbourhood = known
+        return known
 
-    def _wide_enough(self, cutter: Neighbourhood, node: int) -> Neighbourhood:
-        """Widen the computation graph until one hop more changes nothing."""
-        if cutter.hops is None:
-            return cutter
-        tries = [cutter.with_hops(cutter.hops + extra) for extra in range(_EXTRA_HOPS + 1)]
-        queries = [node_query(cutter.data, node, "directed", each) for each in tries]
-        outputs = self.engine.outputs([Request(q, Whole(q.groups.count)) for q in queries])
-        for narrow, wide, each in zip(outputs, outputs[1:], tries, strict=False):
-            if torch.allclose(narrow, wide, rtol=1e-4, atol=1e-5):
-                return each
-        return cutter.with_hops(None)
+    def _misses_something(self, query: Query, output: Tensor) -> bool:
+        """Tell whether a node's output on its computation graph differs from the whole graph's."""
+        if query.source_node is None or self._hops is None:
+            return False
+        row = self._everywhere(query.source)[query.source_node].reshape(-1)
+        return not torch.allclose(output, row, rtol=1e-4, atol=1e-5)
+
+    @torch.inference_mode()
+    def _everywhere(self, data: Data) -> Tensor:
+        """Return the model's output for all nodes of a graph, computed once."""
+        if self._predicted is None or self._predicted[0] is not data:
+            query = Query(data, data, self._around(data).groups)
+            self._predicted = data, self.engine.whole(query)
+        return self._predicted[1]
+
+    def _widen(self) -> None:
+        """Take computation graphs one hop wider; whole graphs where that was no help before."""
+        self._extra_hops += 1
+        assert self._hops is not None  # nothing is missing from a whole graph
+        self._hops = None if self._extra_hops > _EXTRA_HOPS else self._hops + 1
 
     def _steps(
         self, query: Query, whole: Tensor

@@ -66,12 +66,15 @@ class BatchedEngine:
                     parts[id(piece.request)].append(rows)
         return [torch.cat(parts[id(request)]) for request in requests]
 
+    def whole(self, query: Query) -> Tensor:
+        """Return the model's output for a query's graph as it is: all nodes, or the graph."""
+        rows = torch.ones(1, query.groups.count, dtype=torch.bool)
+        return self.caller(join([cut(query, rows, Induce.SPANNING)], self.caller.needs))
+
     @torch.enable_grad()
     def final_activation(self, query: Query) -> ReturnType | None:
         """Return what the model's last operation says about its outputs, where that is known."""
-        rows = torch.ones(1, query.groups.count, dtype=torch.bool)
-        batch = join([cut(query, rows, Induce.SPANNING)], self.caller.needs)
-        return final_activation(self.caller(batch))
+        return final_activation(self.whole(query))
 
     def _batches(self, requests: Sequence[Request]) -> Iterator[list[_Slice]]:
         """Pack candidates, in order, into batches of at most `max_batch_nodes` nodes."""

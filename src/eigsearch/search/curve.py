@@ -38,7 +38,8 @@ class Curve:
     @property
     def best(self) -> int:
         """The position of the highest gain, the smallest size on a tie."""
-        return int((self.gain >= self.gain.max() - GAIN_TOLERANCE).nonzero()[0])
+        scale = max(1.0, float(self.kept.abs().max()), float(self.removed.abs().max()))
+        return int((self.gain >= self.gain.max() - GAIN_TOLERANCE * scale).nonzero()[0])
 
     def __len__(self) -> int:
         return self.size.numel()
