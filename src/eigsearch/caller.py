@@ -43,20 +43,25 @@ class Caller:
         self.model = model
         self._forward = forward
         self._parameters = _parameters(model) if forward is None else {}
-        self._takes_object = forward is not None or _takes_object(self._parameters)
+        self.takes_object = forward is not None or _takes_object(self._parameters)
+
+    @property
+    def custom(self) -> bool:
+        """Whether the user calls the model in a way of their own."""
+        return self._forward is not None
 
     @property
     def takes_batch(self) -> bool:
         """Whether the model can tell the graphs of a batch apart."""
-        return self._takes_object or "batch" in self._parameters
+        return self.takes_object or "batch" in self._parameters
 
     def needs(self, key: str) -> bool:
         """Tell whether the model may read this attribute of a graph."""
-        return self._takes_object or key in self._parameters
+        return self.takes_object or key in self._parameters
 
     def check(self, data: Data) -> None:
         """Refuse a graph that lacks an argument which the model requires."""
-        if self._takes_object:
+        if self.takes_object:
             return
         for name, parameter in self._parameters.items():
             required = parameter.default is inspect.Parameter.empty
@@ -75,7 +80,7 @@ class Caller:
         """Return the model's output for a batch."""
         if self._forward is not None:
             output = self._forward(self.model, batch)
-        elif self._takes_object:
+        elif self.takes_object:
             output = self.model(batch)
         else:
             output = self.model(**self._arguments(batch))

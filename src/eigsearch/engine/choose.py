@@ -1,0 +1,92 @@
+"""The choice of an engine: incremental where it serves and pays, batched everywhere else."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from eigsearch.candidates import Rows
+from eigsearch.engine.batched import BatchedEngine
+from eigsearch.engine.incremental import IncrementalEngine, Unservable, expected_rows
+from eigsearch.engine.request import Request
+
+EngineName = Literal["auto", "batched", "incremental"]
+
+_CHECKED = 3  # candidates of the first request that both engines compute
+_AGREES = 1e-3  # relative; the engines differ by rounding only
+_PAYS = 0.7  # the incremental engine's rows cost more each; measured in benchmarks/speed/
+
+
+class ChoosingEngine:
+    """Scores each request with the engine that is fit for it.
+
+    The first request that the incremental engine takes is checked against the batched one; if they
+    disagree, the batched engine does everything, and a warning says so.
+    """
+
+    def __init__(
+        self, batched: BatchedEngine, incremental: IncrementalEngine, name: EngineName = "auto"
+    ) -> None:
+        self.batched = batched
+        self.incremental = incremental
+        self.name = name
+        self._checked = False
+
+    def scores(self, requests: Sequence[Request]) -> list[Tensor]:
+        """Return φ in float64 for each candidate of each request."""
+        chosen = [r for r in requests if self.picks_incremental(r)]
+        outputs = dict(zip(map(id, chosen), self._incremental(chosen), strict=True))
+        rest = [r for r in requests if id(r) not in outputs]
+        outputs.update(zip(map(id, rest), self.batched.outputs(rest), strict=True))
+        return [request.query.goal.phi(outputs[id(request)]) for request in requests]
+
+    def picks_incremental(self, request: Request) -> bool:
+        """Tell whether the incremental engine is to score this request."""
+        if self.name == "batched" or not self.incremental.serves(request):
+            return False
+        if self.name == "incremental":
+            return True
+        rows = expected_rows(request, self.incremental.layers(request.query))
+        return rows < _PAYS * len(request) * int(request.query.data.num_nodes)
+
+    def name_for(self, request: Request) -> str:
+        """Return the name of the engine that scores this request."""
+        return "incremental" if self.picks_incremental(request) else "batched"
+
+    def _incremental(self, requests: Sequence[Request]) -> list[Tensor]:
+        if not requests:
+            return []
+        try:
+            if not self._checked:
+                self._check(requests[0])
+            return self.incremental.outputs(requests)
+        except Unservable as reason:
+            self.incremental.refuse(requests[0].query, str(reason))
+            return self.batched.outputs(requests)
+
+    def _check(self, request: Request) -> None:
+        """Compare both engines on a few candidates of a request."""
+        some = sorted({0, len(request) // 2, len(request) - 1})[:_CHECKED]
+        rows = torch.cat([request.family.rows(i, i + 1) for i in some])
+        expected = self.batched.outputs([Request(request.query, Rows(rows, request.family.induce))])
+        found = self.incremental.outputs([request])[0][some]
+        if not torch.allclose(found, expected[0], rtol=_AGREES, atol=_AGREES):
+            warnings.warn(
+                "Expected both engines to agree on this model (got a difference of "
+                f"{float((found - expected[0]).abs().max()):.3g}). The batched engine takes over; "
+                "please report the model.",
+                stacklevel=2,
+            )
+            raise Unservable("the engines disagree on this model")
+        self._checked = True
+
+
+def make_engine(
+    name: EngineName, batched: BatchedEngine, max_batch_nodes: int | None = None
+) -> ChoosingEngine:
+    """Return the engine that a user named."""
+    return ChoosingEngine(batched, IncrementalEngine(batched.caller, max_batch_nodes), name)

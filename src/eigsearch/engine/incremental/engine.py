@@ -1,0 +1,137 @@
+"""The incremental engine: recompute only what each candidate changes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor, fx
+
+from eigsearch.caller import Caller
+from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Toggles
+from eigsearch.engine.incremental.interpret import Interpreter
+from eigsearch.engine.incremental.lanes import Part
+from eigsearch.engine.incremental.scene import Scene, TooLarge, Unservable
+from eigsearch.engine.incremental.trace import depth, trace
+from eigsearch.engine.request import Request
+from eigsearch.query import Query
+from eigsearch.target import check_finite
+
+log = logging.getLogger(__name__)
+
+# Rows of the widest layer that are computed together. Measured on molecules, 3×64, one thread:
+# smaller batches pay for calls, larger ones leave the cache. See benchmarks/speed/budget.py.
+DEFAULT_ROWS = 16_384
+
+
+class IncrementalEngine:
+    """Computes leave-one-out, prefix and toggle families from their distinct states alone."""
+
+    name = "incremental"
+
+    def __init__(self, caller: Caller, max_rows: int | None = None) -> None:
+        self.caller = caller
+        self.max_rows = max_rows or DEFAULT_ROWS
+        self._traces: dict[tuple[str, ...], tuple[fx.Graph, int] | None] = {}
+
+    def serves(self, request: Request) -> bool:
+        """Tell whether this engine can compute the request."""
+        return _has_structure(request) and self._traced(request.query) is not None
+
+    def layers(self, query: Query) -> int:
+        """Return the depth of the traced model."""
+        traced = self._traced(query)
+        return traced[1] if traced else 0
+
+    def refuse(self, query: Query, reason: str) -> None:
+        """Stop serving graphs with these attributes."""
+        log.debug("The batched engine takes over: %s", reason)
+        self._traces[_signature(query)] = None
+
+    def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
+        """Return the model's output rows for each request; raises `Unservable` on the unknown."""
+        results: dict[int, Tensor] = {}
+        for kind in {_kind(request) for request in requests}:
+            for batch in self._batches([r for r in requests if _kind(r) == kind]):
+                parts = [Part(request, 0, len(request)) for request in batch]
+                rows = self._run(parts)
+                results.update(zip(map(id, batch), rows, strict=True))
+        return [results[id(request)] for request in requests]
+
+    def _batches(self, requests: Sequence[Request]) -> Iterator[list[Request]]:
+        """Pack requests whose rows are likely to fit the budget together."""
+        batch: list[Request] = []
+        room = self.max_rows
+        for request in requests:
+            rows = expected_rows(request, self.layers(request.query))
+            if batch and rows > room:
+                yield batch
+                batch, room = [], self.max_rows
+            batch.append(request)
+            room -= rows
+        if batch:
+            yield batch
+
+    def _run(self, parts: list[Part]) -> list[Tensor]:
+        """Return the outputs of each part; those that exceed the budget run in halves."""
+        try:
+            return self._compute(parts)
+        except TooLarge:
+            if len(parts) > 1:
+                middle = len(parts) // 2
+                return self._run(parts[:middle]) + self._run(parts[middle:])
+        return [torch.cat([self._run([half])[0] for half in parts[0].halves()])]
+
+    def _compute(self, parts: list[Part]) -> list[Tensor]:
+        traced = self._traced(parts[0].request.query)
+        assert traced is not None
+        graph, layers = traced
+        with torch.inference_mode():
+            scene = Scene(parts, layers, self.max_rows)
+            output = Interpreter(self.caller.model, graph, scene, self.caller.takes_object).run()
+            check_finite(output)
+        return list(output.split([len(part) for part in parts]))
+
+    def _traced(self, query: Query) -> tuple[fx.Graph, int] | None:
+        """Return the trace of the model for graphs like this one, and its depth."""
+        key = _signature(query)
+        if key not in self._traces:
+            try:
+                if self.caller.custom:
+                    raise Unservable("The model is called through `forward`.")
+                graph = trace(self.caller.model, query.data)
+                self._traces[key] = graph, depth(graph, self.caller.model)
+            except Unservable as reason:
+                self.refuse(query, str(reason))
+        return self._traces[key]
+
+
+def expected_rows(request: Request, layers: int) -> int:
+    """Return about how many states the widest layer has: base states, and those in reach."""
+    nodes = int(request.query.data.num_nodes)
+    degree = len(request.query.edge_arrays[0]) / max(nodes, 1)
+    reach = sum(2 * max(degree - 1, 1) ** hop for hop in range(layers))
+    return int(nodes + len(request) * min(reach, nodes))
+
+
+def _kind(request: Request) -> tuple[bool, Induce]:
+    """Return what lanes have to share in order to run together."""
+    return Part(request, 0, len(request)).toggles, request.family.induce
+
+
+def _signature(query: Query) -> tuple[str, ...]:
+    return tuple(sorted(query.data.keys()))
+
+
+def _has_structure(request: Request) -> bool:
+    family = request.family
+    if family.induce not in (Induce.EDGES, Induce.SPANNING) or len(family) == 0:
+        return False
+    if isinstance(family, LeaveOneOut):
+        return family.induce is Induce.SPANNING
+    if isinstance(family, Toggles):
+        return int(family.base.sum()) > 1  # else a candidate may have no edge left
+    if isinstance(family, Complements):
+        return family.sizes[-1] < family.order.numel()
+    return isinstance(family, Prefixes) and family.sizes[0] > 0

@@ -1,0 +1,230 @@
+"""Message-passing layers over distinct rows: the messages of each row once, nothing else.
+
+A layer becomes a bipartite call from the rows of the layer below to its own rows. Layers that sum
+weighted neighbours run as one fused gather-and-sum; the others run their own code on that
+bipartite graph. The user's modules are never changed: what needs another setting is a shallow copy
+that shares the parameters.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding_bag
+from torch_geometric import nn as pyg
+
+from eigsearch.engine.incremental.lanes import Array
+from eigsearch.engine.incremental.scene import Scene, State, Unservable
+from eigsearch.engine.incremental.states import Table
+
+_EDGE_INPUTS = ("edge_weight", "edge_attr", "edge_type")
+_AGGREGATIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
+# Layers whose output at a node depends on its own state and its incoming messages alone.
+_BIPARTITE = (
+    pyg.GATConv, pyg.GATv2Conv, pyg.TransformerConv, pyg.GINEConv, pyg.RGCNConv, pyg.NNConv,
+    pyg.ResGatedGraphConv,
+)  # fmt: skip
+_HOMOGENEOUS = (pyg.PNAConv,)
+_FUSED = (pyg.GINConv, pyg.SAGEConv, pyg.GraphConv)
+SERVED = (*_FUSED, *_BIPARTITE, *_HOMOGENEOUS, pyg.GCNConv)
+
+
+def run_layer(scene: Scene, layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> State:
+    """Return the states that a message-passing layer gives."""
+    call = inspect.signature(layer.forward).bind(*args, **kwargs).arguments
+    state = call["x"]
+    edge_inputs = {k: call[k] for k in _EDGE_INPUTS if call.get(k) is not None}
+    unknown = set(call) - {"x", "edge_index", *edge_inputs}
+    if not isinstance(state, State) or any(call[name] is not None for name in unknown):
+        raise Unservable(f"{type(layer).__name__} is called in a way that is not known.")
+    by_degree = type(layer) is pyg.GCNConv and layer.normalize
+    step = Step(scene, state, scene.next_table(state, by_degree), edge_inputs)
+    return State(step.table, _runner(layer)(step, layer), state.depth + 1)
+
+
+def _runner(layer: Any) -> Callable[[Step, Any], Tensor]:
+    kind = type(layer)
+    if kind is pyg.GCNConv:
+        return _gcn
+    if kind in _FUSED and isinstance(layer.aggr, str) and layer.aggr in _AGGREGATIONS:
+        return _fused
+    if kind in _BIPARTITE:
+        return _bipartite
+    if kind in _HOMOGENEOUS:
+        return _homogeneous
+    raise Unservable(f"{kind.__name__} is not a layer that is known.")
+
+
+class Step:
+    """One layer's step: the rows below, the rows above, and the messages between them."""
+
+    def __init__(
+        self, scene: Scene, state: State, table: Table, edge_inputs: dict[str, Tensor]
+    ) -> None:
+        self.scene = scene
+        self.below = state
+        self.table = table
+        self.edge_inputs = edge_inputs
+        self.source_row, self.edge, self.row = table.messages(state.table)
+
+    def drop_self_loops(self) -> None:
+        """Leave out messages of nodes to themselves, for layers that bring their own."""
+        lanes = self.scene.lanes
+        other = lanes.source[self.edge] != lanes.target[self.edge]
+        if not other.all():
+            self.source_row, self.edge = self.source_row[other], self.edge[other]
+            self.row = self.row[other]
+
+    def own(self) -> Tensor:
+        """Return the state below of each row's own node."""
+        return self.below.value[self.own_row]
+
+    @property
+    def own_row(self) -> Tensor:
+        """The row below of each row's own node."""
+        return self.scene.tensor(self.table.own(self.below.table))
+
+    def edge_values(self) -> dict[str, Tensor]:
+        """Return the edge attributes of each message."""
+        edge = self.scene.tensor(self.scene.lanes.edge[self.edge])
+        return {name: value[edge] for name, value in self.edge_inputs.items()}
+
+    def bags(self) -> tuple[Tensor, Tensor]:
+        """Return the messages as bags: all source rows, and where those of each row begin."""
+        counts = np.bincount(self.row, minlength=len(self.table))
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        return self.scene.tensor(self.source_row), self.scene.tensor(offsets)
+
+
+def _fused(step: Step, layer: Any) -> Tensor:
+    """GIN, GraphSAGE, GraphConv: the layer's own code around a fused gather-and-sum."""
+    mode = _AGGREGATIONS[layer.aggr]
+    weight = step.edge_values().get("edge_weight")
+    if weight is not None and mode != "sum":
+        return _bipartite(step, layer)
+    source_row, offsets = step.bags()
+
+    def propagate(edge_index: Tensor, x: tuple[Tensor, Tensor], **_: Any) -> Tensor:
+        return _bag(source_row, x[0], offsets, mode, weight)
+
+    fused = _shallow(layer, propagate=propagate)
+    inputs = {} if weight is None else {"edge_weight": weight}
+    return fused((step.below.value, step.own()), _no_edges(step), **inputs)
+
+
+def _gcn(step: Step, layer: Any) -> Tensor:
+    """GCN: D^-1/2 (A + I) D^-1/2 X W with the degrees of each moment."""
+    if layer.flow != "source_to_target":
+        raise Unservable("GCNConv passes messages backwards.")
+    weight = step.edge_inputs.get("edge_weight")
+    self_weight = _self_weight(step, layer, weight)
+    if self_weight:
+        step.drop_self_loops()
+    norm, own_norm = _gcn_norm(step, layer, weight, self_weight)
+    source_row, offsets = step.bags()
+
+    def propagate(edge_index: Tensor, x: Tensor, **_: Any) -> Tensor:
+        out = _bag(source_row, x, offsets, "sum", norm.to(x.dtype))
+        return out if own_norm is None else out + own_norm.to(x.dtype)[:, None] * x[step.own_row]
+
+    fused = _shallow(layer, propagate=propagate, normalize=False)
+    return fused(step.below.value, _no_edges(step))
+
+
+def _self_weight(step: Step, layer: Any, weight: Tensor | None) -> float:
+    """Return the weight of the self-loop that the layer adds to each node, 0 for none."""
+    if not (layer.normalize and layer.add_self_loops):
+        return 0.0
+    lanes = step.scene.lanes
+    if (weight is not None or layer.improved) and bool((lanes.source == lanes.target).any()):
+        raise Unservable("GCNConv keeps the weights of the graph's own self-loops.")
+    return 2.0 if layer.improved else 1.0
+
+
+def _gcn_norm(
+    step: Step, layer: Any, weight: Tensor | None, self_weight: float
+) -> tuple[Tensor, Tensor | None]:
+    """Return the coefficient of each message and, with self-loops, of each row's own state."""
+    scene, lanes, table = step.scene, step.scene.lanes, step.table
+    values = np.ones(len(lanes.edge)) if weight is None else _numpy(weight)[lanes.edge]
+    if not layer.normalize:
+        return scene.tensor(values[step.edge]), None
+    moments, scale = degree_scale(scene, values, self_weight)
+    time = table.time[step.row]
+    into = scale[moments.find(table.node, table.time)]
+    source = scale[moments.find(lanes.source[step.edge], time)]
+    norm = source * values[step.edge] * into[step.row]
+    own = scene.tensor(self_weight * into * into) if self_weight else None
+    return scene.tensor(norm), own
+
+
+def degree_scale(scene: Scene, values: Array, self_weight: float) -> tuple[Table, Array]:
+    """Return deg^-1/2 for each moment at which a degree changes."""
+    lanes = scene.lanes
+    moments = Table(lanes, np.unique(np.concatenate([lanes.start[:-1], lanes.touched[0]])))
+    _, edge, row = moments.messages(moments)
+    if self_weight:
+        other = lanes.source[edge] != lanes.target[edge]
+        edge, row = edge[other], row[other]
+    degree = np.bincount(row, weights=values[edge], minlength=len(moments)) + self_weight
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = degree**-0.5
+    return moments, np.where(np.isinf(scale), 0.0, scale)
+
+
+def _bipartite(step: Step, layer: Any) -> Tensor:
+    """Run the layer's own code from the rows below to the rows above."""
+    if getattr(layer, "flow", "source_to_target") != "source_to_target":
+        raise Unservable(f"{type(layer).__name__} passes messages backwards.")
+    looped = getattr(layer, "add_self_loops", False)
+    if looped:
+        if step.edge_inputs:
+            raise Unservable(f"{type(layer).__name__} fills in attributes for self-loops.")
+        step.drop_self_loops()
+        layer = _shallow(layer, add_self_loops=False)
+    edge_index = step.scene.tensor(np.stack([step.source_row, step.row]))
+    if looped:
+        itself = torch.arange(len(step.table), device=edge_index.device)
+        edge_index = torch.cat([edge_index, torch.stack([step.own_row, itself])], dim=1)
+    return layer((step.below.value, step.own()), edge_index, **step.edge_values())
+
+
+def _homogeneous(step: Step, layer: Any) -> Tensor:
+    """Run a layer that has no bipartite form on the rows below and above as one graph."""
+    below = len(step.below.table)
+    edge_index = step.scene.tensor(np.stack([step.source_row, step.row + below]))
+    both = torch.cat([step.below.value, step.own()])
+    return layer(both, edge_index, **step.edge_values())[below:]
+
+
+def _bag(rows: Tensor, x: Tensor, offsets: Tensor, mode: str, weight: Tensor | None) -> Tensor:
+    """Return the sum, mean or maximum of the rows of each bag; zero for an empty one."""
+    shape = x.shape
+    flat = x.reshape(shape[0], -1)
+    scaled = None if weight is None else weight.reshape(-1).to(flat.dtype)
+    out = embedding_bag(
+        rows, flat, offsets, mode=mode, per_sample_weights=scaled, include_last_offset=True
+    )
+    return out.reshape(-1, *shape[1:])
+
+
+def _shallow(layer: Any, **settings: Any) -> Any:
+    """Return a copy that shares the parameters and differs in the given settings."""
+    other = copy.copy(layer)
+    for name, value in settings.items():
+        other.__dict__[name] = value
+    return other
+
+
+def _no_edges(step: Step) -> Tensor:
+    return torch.empty(2, 0, dtype=torch.long, device=step.scene.device)
+
+
+def _numpy(value: Tensor) -> Array:
+    return value.detach().reshape(-1).double().cpu().numpy()

@@ -1,0 +1,107 @@
+"""A scene: lanes together with the features of their graphs, and the states of a layer on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eigsearch.engine.incremental.lanes import Array, Lanes, Part, build_lanes
+from eigsearch.engine.incremental.states import Table, base_table, merge
+from eigsearch.errors import EigsearchError
+from eigsearch.query import Query
+
+
+class Unservable(EigsearchError):
+    """The incremental engine does not know this operation; the batched engine does."""
+
+
+class TooLarge(EigsearchError):
+    """The states of these candidates exceed the budget; fewer at a time will not."""
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a layer gives for every node at every time: one value for each row of a table."""
+
+    table: Table
+    value: Tensor
+    depth: int
+
+
+class Scene:
+    """The lanes of some candidates, with the attributes of their graphs.
+
+    `layers` is the depth of the model: where single nodes are explained, it bounds which states
+    can still reach them. `budget` is the largest number of rows that a layer may have.
+    """
+
+    def __init__(self, parts: Sequence[Part], layers: int, budget: int) -> None:
+        self.lanes: Lanes = build_lanes(parts)
+        self.queries = list({id(p.request.query): p.request.query for p in parts}.values())
+        self.device = self.queries[0].data.edge_index.device
+        self._layers = layers
+        self._budget = budget
+
+    def inputs(self, name: str) -> State | Tensor:
+        """Return an attribute of the graphs: node-level as a state, the others as a tensor."""
+        level = self.queries[0].levels[name][0]
+        value = torch.cat([query.data[name] for query in self.queries])
+        if level != "node":
+            return value
+        table = base_table(self.lanes, self.needed(0))
+        return State(table, value[self.tensor(self.lanes.node[table.node])], 0)
+
+    def next_table(self, state: State, degrees_matter: bool) -> Table:
+        """Return the rows of the layer after a state."""
+        table = state.table.spread(degrees_matter, self.needed(state.depth + 1))
+        if len(table) > self._budget and any(len(part) > 1 for part in self.lanes.parts):
+            raise TooLarge(f"Expected at most {self._budget} rows (got {len(table)}).")
+        return table
+
+    def align(self, states: Sequence[State]) -> tuple[Table, int, list[Tensor]]:
+        """Return states of several layers on common rows."""
+        depth = max(state.depth for state in states)
+        first = states[0].table
+        if all(state.table is first for state in states):
+            return first, depth, [state.value for state in states]
+        table = merge([state.table for state in states], self.needed(depth))
+        values = [s.value[self.tensor(table.own(s.table))] for s in states]
+        return table, depth, values
+
+    def needed(self, depth: int) -> Array | None:
+        """Tell which nodes can still reach the explained ones; None where all nodes count."""
+        if self._distance is None:
+            return None
+        return self._distance <= self._layers - depth
+
+    def tensor(self, index: Array) -> Tensor:
+        """Return an index on the device of the graphs."""
+        return torch.from_numpy(np.ascontiguousarray(index)).to(self.device)
+
+    @cached_property
+    def _distance(self) -> Array | None:
+        if self.queries[0].node is None:
+            return None
+        return np.concatenate([hop_distance(part.request.query) for part in self.lanes.parts])
+
+
+def hop_distance(query: Query) -> Array:
+    """Return how many hops each node is away from the explained one, along the edges."""
+    source, target, _ = query.edge_arrays
+    distance = np.full(int(query.data.num_nodes), np.iinfo(np.int64).max)
+    assert query.node is not None
+    distance[query.node] = 0
+    hops, frontier = 0, np.zeros(len(distance), bool)
+    frontier[query.node] = True
+    while frontier.any():
+        hops += 1
+        reached = np.zeros_like(frontier)
+        reached[source[frontier[target]]] = True
+        frontier = reached & (distance > hops)
+        distance[frontier] = hops
+    return distance

@@ -1,0 +1,145 @@
+"""States: the distinct (node, time) rows of a layer, and how to find the row of any moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from eigsearch.engine.incremental.lanes import Array, Lanes
+
+# Small spaces of (node, time) pairs are held as dense tables, where a look-up is one read.
+_DENSE = 1 << 21
+
+
+def ranges(start: Array, chosen: Array) -> tuple[Array, Array]:
+    """Return the members of the chosen ranges of a sorted list, and which range each is from."""
+    low = start[chosen]
+    count = start[chosen + 1] - low
+    owner = np.repeat(np.arange(len(chosen)), count)
+    skipped = np.repeat(low - (np.cumsum(count) - count), count)
+    return np.arange(len(owner)) + skipped, owner
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The rows of a layer: a state of a node, and the time from which (or at which) it holds.
+
+    Every node has a row at time 0. In growing lanes a row holds until the node's next one; in
+    toggling lanes it holds at its own time only, and the row of time 0 at all others.
+    """
+
+    lanes: Lanes
+    key: Array
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    @cached_property
+    def node(self) -> Array:
+        """The node of each row."""
+        if self.dense:
+            return self.lanes.owner[self.key]
+        return np.searchsorted(self.lanes.start, self.key, side="right") - 1
+
+    @cached_property
+    def time(self) -> Array:
+        """The time of each row."""
+        return self.key - self.lanes.start[self.node]
+
+    @property
+    def dense(self) -> bool:
+        """Whether the space of all (node, time) pairs is small enough to be held as a table."""
+        return bool(self.lanes.start[-1] <= _DENSE)
+
+    @cached_property
+    def where(self) -> Array:
+        """The row of every (node, time) pair, as one dense table."""
+        mask = np.zeros(self.lanes.start[-1], bool)
+        mask[self.key] = True
+        latest = np.cumsum(mask) - 1
+        if not self.lanes.toggling:
+            return latest
+        return np.where(mask, latest, np.repeat(latest[self.lanes.start[:-1]], self.lanes.length))
+
+    def find(self, node: Array, time: Array) -> Array:
+        """Return the row that holds for each node at each time."""
+        key = self.lanes.start[node] + time
+        if self.dense:
+            return self.where[key]
+        row = np.searchsorted(self.key, key, side="right") - 1
+        if not self.lanes.toggling:
+            return row
+        return np.where(self.key[row] == key, row, self._base[node])
+
+    def spread(self, degrees_matter: bool, needed: Array | None) -> Table:
+        """Return the rows of the next layer: what an edge, a neighbour or the node itself changes.
+
+        Where degrees matter, a node that gains or loses an edge changes its messages as well.
+        `needed` tells the nodes whose next state is asked for; None asks for all.
+        """
+        lanes = self.lanes
+        hit, lost = lanes.touched
+        if not lanes.induces_by_edges:
+            lost = hit
+        moved = self.time > 0
+        node, time = self.node[moved], self.time[moved]
+        if degrees_matter:
+            node, time = self._with_degrees(node, time, hit)
+        reached = self._forward(node, time)
+        key = _union(lanes, self.key, hit, lost, reached, dense=self.dense)
+        table = Table(lanes, key)
+        return table if needed is None else Table(lanes, key[needed[table.node]])
+
+    def messages(self, below: Table) -> tuple[Array, Array, Array]:
+        """Return the messages into each row: (source row in `below`, edge, row), by row."""
+        edges, start = self.lanes.entering
+        member, row = ranges(start, self.node)
+        edge, time = edges[member], self.time[row]
+        there = self.lanes.present(edge, time)
+        if not there.all():
+            edge, row, time = edge[there], row[there], time[there]
+        return below.find(self.lanes.source[edge], time), edge, row
+
+    def own(self, below: Table) -> Array:
+        """Return, for each row, the row of the same moment in the layer below."""
+        return below.find(self.node, self.time)
+
+    @cached_property
+    def _base(self) -> Array:
+        return np.searchsorted(self.key, self.lanes.start[:-1])
+
+    def _with_degrees(self, node: Array, time: Array, hit: Array) -> tuple[Array, Array]:
+        changed = Table(self.lanes, np.unique(hit))
+        return np.concatenate([node, changed.node]), np.concatenate([time, changed.time])
+
+    def _forward(self, node: Array, time: Array) -> Array:
+        """Return the moments that the given ones reach along one edge."""
+        edges, start = self.lanes.leaving
+        member, owner = ranges(start, node)
+        edge, time = edges[member], time[owner]
+        there = self.lanes.present(edge, time)
+        return self.lanes.start[self.lanes.target[edge[there]]] + time[there]
+
+
+def base_table(lanes: Lanes, needed: Array | None = None) -> Table:
+    """Return the rows of the input features: one for each node, at time 0."""
+    key = lanes.start[:-1]
+    return Table(lanes, key if needed is None else key[needed])
+
+
+def merge(tables: list[Table], needed: Array | None) -> Table:
+    """Return the rows at which any of the tables changes."""
+    lanes = tables[0].lanes
+    table = Table(lanes, _union(lanes, *(t.key for t in tables), dense=tables[0].dense))
+    return table if needed is None else Table(lanes, table.key[needed[table.node]])
+
+
+def _union(lanes: Lanes, *keys: Array, dense: bool) -> Array:
+    if not dense:
+        return np.unique(np.concatenate(keys))
+    mask = np.zeros(lanes.start[-1], bool)
+    for key in keys:
+        mask[key] = True
+    return np.flatnonzero(mask)

@@ -1,0 +1,74 @@
+"""Traces: a user's model as a list of operations, its layers, norms and pooling kept whole."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+from unittest import mock
+
+import torch
+from torch import fx
+from torch_geometric import nn as pyg
+from torch_geometric.data import Data
+from torch_geometric.nn.pool import glob
+from torch_geometric.utils import scatter
+
+from eigsearch.engine.incremental.scene import Unservable
+
+_LEAVES = (
+    pyg.MessagePassing, pyg.aggr.Aggregation, pyg.JumpingKnowledge, pyg.BatchNorm, pyg.LayerNorm,
+    pyg.Linear, pyg.MLP,
+)  # fmt: skip
+
+
+class _Tracer(fx.Tracer):
+    """Traces through a user's own modules and stops at those that are understood as a whole."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        # Whatever name a model calls pooling by, PyG's functions end in `scatter`.
+        super().__init__(autowrap_functions=(scatter,))
+        files = {type(module).__module__ for module in model.modules()}
+        own = [sys.modules[file] for file in files if not file.startswith("torch")]
+        self._autowrap_search.extend([glob, *own])
+
+    def is_leaf_module(self, m: torch.nn.Module, module_qualified_name: str) -> bool:
+        return isinstance(m, _LEAVES) or super().is_leaf_module(m, module_qualified_name)
+
+
+def trace(model: Any, data: Data) -> fx.Graph:
+    """Return the operations of a model on graphs that have the attributes of `data`.
+
+    Raises `Unservable` where the model cannot be written down: control flow that depends on
+    values, or a callable that is not a module.
+    """
+    if not isinstance(model, torch.nn.Module):
+        raise Unservable("The model is not a torch.nn.Module.")
+    given = {*data.keys(), "batch"}
+    constants = {
+        name: parameter.default
+        for name, parameter in inspect.signature(model.forward).parameters.items()
+        if parameter.default is not inspect.Parameter.empty and name not in given
+    }
+    try:
+        with mock.patch.object(pyg.aggr.Aggregation, "__call__", _call):
+            return _Tracer(model).trace(model, constants)
+    except Exception as error:  # whatever a user's forward does to a proxy
+        raise Unservable(f"torch.fx cannot trace the model: {error}") from error
+
+
+def _call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+    """Call an aggregation without the checks that a proxy cannot pass."""
+    return torch.nn.Module.__call__(module, *args, **kwargs)
+
+
+def depth(graph: fx.Graph, model: torch.nn.Module) -> int:
+    """Return the largest number of message-passing layers on any way through the trace."""
+    depths: dict[fx.Node, int] = {}
+    for node in graph.nodes:
+        below = max((depths[each] for each in node.all_input_nodes), default=0)
+        passes = node.op == "call_module" and isinstance(
+            model.get_submodule(str(node.target)), pyg.MessagePassing
+        )
+        depths[node] = below + passes
+    return max(depths.values(), default=0)
