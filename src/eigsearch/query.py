@@ -101,6 +101,8 @@ def attribute_levels(data: Data) -> dict[str, tuple[Level, int]]:
 
 
 def _level(data: Data, key: str) -> Level:
+    if data.num_edges == 1 and "edge" not in key and data[key].size(0) == 1 < int(data.num_nodes):
+        return "graph"  # PyG goes by length alone, and would take it for the only edge's
     if data.is_edge_attr(key):
         return "edge"
     return "node" if data.is_node_attr(key) else "graph"

@@ -51,6 +51,8 @@ class BatchedEngine:
             )
         self.caller = caller
         self.max_batch_nodes = max_batch_nodes or DEFAULT_BATCH_NODES
+        self.shares_calls = True  # whether candidates may share a model call
+        self._width = 0  # scores per row, known after the first call
 
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return φ in float64 for each candidate of each request."""
@@ -63,6 +65,7 @@ class BatchedEngine:
         with torch.inference_mode():
             for batch in self._batches(requests):
                 for piece, rows in zip(batch, self._run(batch), strict=True):
+                    self._check_width(rows)
                     parts[id(piece.request)].append(rows)
         return [torch.cat(parts[id(request)]) for request in requests]
 
@@ -75,6 +78,15 @@ class BatchedEngine:
     def final_activation(self, query: Query) -> ReturnType | None:
         """Return what the model's last operation says about its outputs, where that is known."""
         return final_activation(self.whole(query))
+
+    def _check_width(self, rows: Tensor) -> None:
+        """Refuse a model whose number of scores depends on the graph."""
+        self._width = self._width or rows.size(1)
+        if rows.size(1) != self._width:
+            raise ModelError(
+                "Expected the model to return equally many scores for every graph (got "
+                f"{self._width} and {rows.size(1)}). Pass `node=` for a model that predicts nodes."
+            )
 
     def _batches(self, requests: Sequence[Request]) -> Iterator[list[_Slice]]:
         """Pack candidates, in order, into batches of at most `max_batch_nodes` nodes."""
@@ -97,7 +109,7 @@ class BatchedEngine:
 
     def _can_mix(self, query: Query) -> bool:
         """Whether candidates can share a call; a graph model without `batch` takes one each."""
-        return query.node is not None or self.caller.takes_batch
+        return self.shares_calls and (query.node is not None or self.caller.takes_batch)
 
     def _run(self, batch: list[_Slice]) -> list[Tensor]:
         """Return the outputs of a batch; where memory runs out, halve it and go on."""
@@ -136,7 +148,7 @@ def _row_cost(query: Query) -> int:
 
 
 def _graph_rows(output: Tensor, graphs: int, nodes: int) -> Tensor:
-    if graphs == 1 and (output.dim() == 0 or (output.dim() == 1 and output.numel() != nodes)):
+    if graphs == 1 and output.dim() < 2:  # many models squeeze the row of a single graph
         return output.reshape(1, -1)
     if output.dim() == 1:
         output = output[:, None]

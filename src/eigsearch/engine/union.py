@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Batch
+from torch_geometric.data import Batch, Data
 
 from eigsearch.candidates import Induce
 from eigsearch.errors import UnsupportedError
@@ -140,25 +140,25 @@ def _starts(counts: Sequence[int]) -> list[int]:
 def _take(key: str, piece: Piece) -> Tensor:
     """Return one attribute for a piece: cut by node or by edge, or repeated per candidate."""
     value, (level, dim) = piece.query.data[key], piece.query.levels[key]
+    _refuse_node_numbers(key, piece.query.data)
     if level == "edge":
         return value.index_select(dim, piece.edges)
     if level == "graph":
-        return _repeat(key, piece)
+        return _repeat(torch.as_tensor(value, device=piece.nodes.device), piece.count)
     taken = value.index_select(dim, piece.nodes)
     if key == "x" and piece.lit is not None:
         taken = taken * piece.lit.to(taken.dtype).view(-1, *[1] * (taken.dim() - 1))
     return taken
 
 
-def _repeat(key: str, piece: Piece) -> Tensor:
-    data = piece.query.data
-    value = torch.as_tensor(data[key], device=piece.nodes.device)
-    increment = data.__inc__(key, value)
+def _refuse_node_numbers(key: str, data: Data) -> None:
+    increment = data.__inc__(key, data[key])
     if not isinstance(increment, int) or increment != 0:
         raise UnsupportedError(
             f"Expected the graph's attributes to be node-, edge- or graph-level (got `{key}`, "
             "which holds node indices). Pass `forward=` to compute it from the batch."
         )
-    if value.dim() == 0:
-        return value.repeat(piece.count)
-    return value.repeat(piece.count, *[1] * (value.dim() - 1))
+
+
+def _repeat(value: Tensor, count: int) -> Tensor:
+    return value.repeat(count, *[1] * (value.dim() - 1))

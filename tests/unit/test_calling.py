@@ -1,0 +1,307 @@
+"""How models are called: by argument names, with a data object, or the user's way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Batch, Data
+from torch_geometric.nn import GCN, GIN, GCNConv, SGConv, global_add_pool
+
+import eigsearch
+from tests.nets import FEATURES, WIDTH, house, make_net, mlp, vivid
+from tests.reference import twin
+
+
+def plain() -> Data:
+    data = house()
+    return Data(x=data.x, edge_index=data.edge_index)
+
+
+def assert_like_twin(
+    model: Any, data: Data, predict: twin.Predict, node: int | None = None, **options: Any
+) -> None:
+    ex = eigsearch.explain(model, data, node=node, **options)
+    hops = None if node is None else 9  # more than the graph is wide
+    asked = twin.Asked(ex.target, ex.config["task"], ex.config["return_type"], node)
+    answer = twin.explain(predict, data, asked, hops=hops)
+    torch.testing.assert_close(
+        ex.edge_score, torch.tensor(answer.score).double(), atol=1e-5, rtol=1e-5
+    )
+    if node is None or ex.num_groups == len(set(twin.group_edges(data, "auto"))):
+        assert ex.edge_mask.tolist() == answer.mask
+
+
+class TakesData(nn.Module):
+    """Reads everything it needs from one object."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = make_net()
+
+    def forward(self, data: Data) -> Tensor:
+        return self.net(data.x, data.edge_index, batch=data.batch)
+
+
+def one_graph(data: Data) -> Data:
+    return Batch.from_data_list([data])
+
+
+def test_a_model_that_takes_the_data_object() -> None:
+    model = vivid(TakesData())
+    assert_like_twin(model, plain(), lambda data: model(one_graph(data)))
+
+
+def test_a_forward_of_the_user() -> None:
+    class Odd(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.net = make_net()
+
+        def forward(self, graph: dict[str, Tensor], scale: float) -> dict[str, Tensor]:
+            return {"scores": scale * self.net(graph["x"], graph["e"], batch=graph["b"])}
+
+    def call(model: nn.Module, data: Batch) -> Tensor:
+        graph = {"x": data.x, "e": data.edge_index, "b": data.batch}
+        return model(graph, scale=2.0)["scores"]
+
+    model = Odd().eval()
+    assert_like_twin(model, plain(), lambda data: call(model, one_graph(data)), forward=call)
+
+
+def test_a_plain_function_is_a_model() -> None:
+    model = make_net()
+    assert_like_twin(
+        lambda x, edge_index, batch: model(x, edge_index, batch=batch),
+        plain(),
+        lambda data: model(data.x, data.edge_index),
+    )
+
+
+@pytest.mark.parametrize("kind", [GCN, GIN])
+@pytest.mark.parametrize("jk", [None, "cat"])
+def test_the_networks_of_pyg_for_nodes(kind: type[nn.Module], jk: str | None) -> None:
+    torch.manual_seed(0)
+    model = vivid(kind(FEATURES, WIDTH, 2, 3, jk=jk, norm="batch_norm"))
+    assert_like_twin(model, plain(), lambda data: model(data.x, data.edge_index), node=2)
+
+
+def test_a_graph_model_around_a_network_of_pyg() -> None:
+    class Pooled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.gnn = GIN(FEATURES, WIDTH, 2, 3, norm="graph_norm")
+
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor, batch_size: int) -> Tensor:
+            x = self.gnn(x, edge_index, batch=batch, batch_size=batch_size)
+            return global_add_pool(x, batch, batch_size)
+
+    torch.manual_seed(0)
+    model = vivid(Pooled())
+
+    def predict(data: Data) -> Tensor:
+        return model(data.x, data.edge_index, torch.zeros(data.num_nodes, dtype=torch.long), 1)
+
+    assert_like_twin(model, plain(), predict)
+
+
+class NoBatch(nn.Module):
+    """Predicts one graph and cannot tell the graphs of a batch apart."""
+
+    def __init__(self, flat: bool) -> None:
+        super().__init__()
+        self.conv, self.flat = GCNConv(FEATURES, WIDTH), flat
+        self.head = nn.Linear(WIDTH, 4)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        out = self.head(self.conv(x, edge_index).tanh().sum(0))
+        return out if self.flat else out[None]
+
+
+@pytest.mark.parametrize("flat", [True, False])
+def test_a_graph_model_without_a_batch_argument(flat: bool) -> None:
+    torch.manual_seed(0)
+    model = vivid(NoBatch(flat))
+    assert_like_twin(model, plain(), lambda data: model(data.x, data.edge_index), sparsity=0.5)
+
+
+class Layered(nn.Module):
+    """Uses one layer three times: its depth cannot be counted from its modules."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inputs, self.conv = nn.Linear(FEATURES, WIDTH), GCNConv(WIDTH, WIDTH)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        x = self.inputs(x)
+        for _ in range(3):
+            x = self.conv(x, edge_index).tanh()
+        return x
+
+
+def test_a_layer_that_is_used_three_times_reaches_three_hops() -> None:
+    torch.manual_seed(0)
+    model = vivid(Layered())
+    data = plain()
+    for ex in eigsearch.explain_dataset(model, data, node=[8, 7, 2]):
+        answer = twin.explain(
+            lambda d: model(d.x, d.edge_index),
+            data,
+            twin.Asked(ex.target, node=ex.node),
+            hops=9,
+        )
+        torch.testing.assert_close(
+            ex.edge_score, torch.tensor(answer.score).double(), atol=1e-5, rtol=1e-5
+        )
+
+
+def test_a_layer_of_several_hops() -> None:
+    torch.manual_seed(0)
+    model = vivid(SGConv(FEATURES, 3, K=3))
+    assert_like_twin(model, plain(), lambda data: model(data.x, data.edge_index), node=2)
+
+
+class Global(nn.Module):
+    """Lets every node see the mean of its graph, so that no edge is out of reach."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = GCNConv(FEATURES, WIDTH), GCNConv(WIDTH, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        x = self.first(x, edge_index).tanh()
+        size = torch.bincount(batch)[:, None]
+        x = x + (global_add_pool(x, batch) / size)[batch]
+        return self.second(x, edge_index)
+
+
+def test_a_model_with_a_global_view_is_given_the_whole_graph() -> None:
+    torch.manual_seed(0)
+    model = vivid(Global())
+
+    def predict(data: Data) -> Tensor:
+        return model(data.x, data.edge_index, torch.zeros(data.num_nodes, dtype=torch.long))
+
+    assert_like_twin(model, plain(), predict, node=2)
+
+
+class Reads(nn.Module):
+    """Reads a node-level, an edge-level and a graph-level attribute beside the usual ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kind = nn.Embedding(4, FEATURES)
+        self.net = make_net("GCN weighted")
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor, z: Tensor, edge_mark: Tensor, u: Tensor, batch: Tensor
+    ) -> Tensor:
+        x = x + self.kind(z)
+        out = self.net(x, edge_index, edge_weight=edge_mark, batch=batch)
+        return out * u
+
+
+class ReadsObject(Reads):
+    def forward(self, data: Any) -> Tensor:  # type: ignore[override]
+        return super().forward(data.x, data.edge_index, data.z, data.edge_mark, data.u, data.batch)
+
+
+def read(model: nn.Module) -> twin.Predict:
+    def predict(data: Data) -> Tensor:
+        batch = torch.zeros(data.num_nodes, dtype=torch.long)
+        return Reads.forward(model, data.x, data.edge_index, data.z, data.edge_mark, data.u, batch)
+
+    return predict
+
+
+@pytest.mark.parametrize("kind", [Reads, ReadsObject])
+@pytest.mark.parametrize("pairs", [9, 8, 1])
+@pytest.mark.parametrize("directed", [True, False])
+def test_attributes_of_every_level_are_cut(
+    kind: type[nn.Module], pairs: int, directed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With nine directed edges on nine nodes, only the name tells an edge attribute."""
+    monkeypatch.setattr(twin, "EDGE_LEVEL", ("edge_mark",))
+    data = house()
+    stop = pairs if directed else None
+    keep = torch.zeros(data.num_edges, dtype=torch.bool)
+    keep[:pairs] = True
+    if not directed:
+        keep[9 : 9 + pairs] = True
+    graph = Data(
+        x=data.x,
+        edge_index=data.edge_index[:, keep],
+        edge_mark=data.edge_weight[keep],
+        z=torch.arange(9) % 4,
+        u=torch.tensor([[0.5, 2.0, 1.0]], dtype=torch.float64),
+        y=torch.tensor([1]),
+        name="a house",
+    )
+    assert stop is None or graph.num_edges == stop
+    model = kind().double().eval()
+    ex = eigsearch.explain(model, graph, target=0)
+    answer = twin.explain(read(model), graph, twin.Asked(0))
+    torch.testing.assert_close(ex.edge_score, torch.tensor(answer.score).double())
+    assert ex.edge_mask.tolist() == answer.mask
+
+
+def test_numbers_of_a_graph_become_one_entry_per_candidate() -> None:
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.net = make_net()
+
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor, dose: Tensor) -> Tensor:
+            return self.net(x, edge_index, batch=batch) * dose[:, None]
+
+    model, data = Scaled(), plain()
+    data.dose = 1.5
+    graph = plain()
+    ex = eigsearch.explain(model, data)
+    half = eigsearch.explain(
+        lambda x, edge_index, batch: 1.5 * model.net(x, edge_index, batch=batch), graph
+    )
+    torch.testing.assert_close(ex.edge_score, half.edge_score)
+
+
+def test_attributes_that_hold_node_numbers_are_refused() -> None:
+    data = plain()
+    data.center_index = torch.tensor([3])
+    model = vivid(TakesData())
+    with pytest.raises(eigsearch.errors.UnsupportedError, match="center_index"):
+        eigsearch.explain(model, data)
+
+
+def test_mlp_without_any_layer_that_passes_messages() -> None:
+    """A model whose nodes ignore their neighbours has nothing to say about edges."""
+    model = mlp(FEATURES, 3).double()
+    ex = eigsearch.explain(lambda x, edge_index: model(x), plain(), node=0)
+    assert float(ex.edge_score.abs().max()) == 0
+
+
+class Crowded(nn.Module):
+    """Normalises over all nodes of a call, so that graphs in one batch disturb each other."""
+
+    def __init__(self, pool: bool) -> None:
+        super().__init__()
+        self.conv, self.norm = GCNConv(FEATURES, 3), nn.BatchNorm1d(3, track_running_stats=False)
+        self.pool = pool
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        x = self.norm(self.conv(x, edge_index)).tanh()
+        return global_add_pool(x, batch) if self.pool else x
+
+
+@pytest.mark.parametrize("node", [None, 2])
+def test_a_model_that_mixes_the_graphs_of_a_batch_gets_one_candidate_per_call(
+    node: int | None,
+) -> None:
+    torch.manual_seed(0)
+    model = vivid(Crowded(pool=node is None))
+
+    def predict(data: Data) -> Tensor:
+        return model(data.x, data.edge_index, torch.zeros(data.num_nodes, dtype=torch.long))
+
+    assert_like_twin(model, plain(), predict, node=node)
