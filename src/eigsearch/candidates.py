@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -100,7 +101,7 @@ class Prefixes(Family):
         """Return rows that keep each entry whose place in the order is below the size."""
         return self.place < torch.tensor(self.sizes[start:stop])[:, None]
 
-    @property
+    @cached_property
     def place(self) -> Tensor:
         """The place of each entry in the order."""
         place = torch.empty_like(self.order)

@@ -54,6 +54,11 @@ class Query:
         return attribute_levels(self.data)
 
     @cached_property
+    def num_nodes(self) -> int:
+        """The number of nodes of the evaluated graph, which PyG works out anew at each call."""
+        return int(self.data.num_nodes)
+
+    @cached_property
     def edge_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Source, target and group of each edge, for index arithmetic off the device."""
         source, target = self.data.edge_index.cpu().long().numpy()

@@ -144,7 +144,7 @@ class BatchedEngine:
 
 def _row_cost(query: Query) -> int:
     edges = query.groups.index.numel() // _EDGES_PER_NODE
-    return max(1, int(query.data.num_nodes), edges)
+    return max(1, query.num_nodes, edges)
 
 
 def _graph_rows(output: Tensor, graphs: int, nodes: int) -> Tensor:

@@ -88,7 +88,7 @@ def _endpoints(query: Query, edge_keep: Tensor) -> Tensor:
     Without an edge, a candidate is the graph's nodes: there is no smaller graph to ask about.
     """
     candidate, edge = edge_keep.nonzero(as_tuple=True)
-    node_keep = edge_keep.new_zeros(edge_keep.size(0), int(query.data.num_nodes))
+    node_keep = edge_keep.new_zeros(edge_keep.size(0), query.num_nodes)
     for ends in query.data.edge_index:
         node_keep[candidate, ends[edge]] = True
     return _with_explained(query, node_keep)
@@ -97,7 +97,7 @@ def _endpoints(query: Query, edge_keep: Tensor) -> Tensor:
 def _assemble(
     query: Query, edge_keep: Tensor, node_keep: Tensor | None, lit: Tensor | None = None
 ) -> Piece:
-    count, num_nodes = edge_keep.size(0), int(query.data.num_nodes)
+    count, num_nodes = edge_keep.size(0), query.num_nodes
     candidate, edges = edge_keep.nonzero(as_tuple=True)
     place = candidate * num_nodes + query.data.edge_index[:, edges]
     if node_keep is None:

@@ -109,7 +109,7 @@ class IncrementalEngine:
 
 def expected_rows(request: Request, layers: int) -> int:
     """Return about how many states the widest layer has: base states, and those in reach."""
-    nodes = int(request.query.data.num_nodes)
+    nodes = request.query.num_nodes
     degree = len(request.query.edge_arrays[0]) / max(nodes, 1)
     reach = sum(2 * max(degree - 1, 1) ** hop for hop in range(layers))
     return int(nodes + len(request) * min(reach, nodes))

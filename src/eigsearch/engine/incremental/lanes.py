@@ -16,6 +16,7 @@ import numpy as np
 
 from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Toggles
 from eigsearch.engine.request import Request
+from eigsearch.query import Query
 
 Array = np.ndarray
 NEVER = np.iinfo(np.int64).max
@@ -32,7 +33,7 @@ class Part:
     def __len__(self) -> int:
         return self.stop - self.start
 
-    @property
+    @cached_property
     def toggles(self) -> bool:
         """Whether this part is a toggling lane."""
         return isinstance(self.request.family, (LeaveOneOut, Toggles))
@@ -103,7 +104,7 @@ class Lanes:
     @cached_property
     def start(self) -> Array:
         """Where the timeline of each node begins in the space of all (node, time) pairs."""
-        return np.concatenate([[0], np.cumsum(self.length)])
+        return _starts(self.length)
 
     @cached_property
     def owner(self) -> Array:
@@ -148,59 +149,68 @@ class Lanes:
 
 def build_lanes(parts: Sequence[Part]) -> Lanes:
     """Lay the parts side by side as one graph; all of one kind."""
-    columns: dict[str, list[Array]] = {k: [] for k in ("source", "target", "edge", "birth", "flip")}
-    nodes, lengths, first = [], [], [0]
-    offsets = _attribute_offsets(parts)
-    for part in parts:
-        query = part.request.query
-        num_nodes = int(query.data.num_nodes)
-        source, target, group = query.edge_arrays
-        birth, flip = _per_edge(part, group)
-        exists = (birth < NEVER) | (flip >= 0)
-        node_base, edge_base = offsets[id(query)]
-        chosen = slice(None) if exists.all() else exists
-        columns["source"].append(source[chosen] + first[-1])
-        columns["target"].append(target[chosen] + first[-1])
-        columns["edge"].append(np.arange(edge_base, edge_base + len(source))[chosen])
-        columns["birth"].append(birth[chosen])
-        columns["flip"].append(flip[chosen])
-        nodes.append(np.arange(node_base, node_base + num_nodes))
-        lengths.append(np.full(num_nodes, part.length))
-        first.append(first[-1] + num_nodes)
+    queries = [part.request.query for part in parts]
+    num_nodes = np.asarray([query.num_nodes for query in queries])
+    arrays = [query.edge_arrays for query in queries]
+    num_edges = np.asarray([len(source) for source, _, _ in arrays])
+    first_node, node_base = _starts(num_nodes), _attribute_base(queries, num_nodes)
+    edge_base, shift = _attribute_base(queries, num_edges), np.repeat(first_node[:-1], num_edges)
+    birth, flip = _schedules(parts, arrays, num_edges)
+    edge = np.arange(int(num_edges.sum())) + np.repeat(
+        edge_base - _starts(num_edges)[:-1], num_edges
+    )
+    columns = {
+        "source": np.concatenate([source for source, _, _ in arrays]) + shift,
+        "target": np.concatenate([target for _, target, _ in arrays]) + shift,
+        "edge": edge,
+        "birth": birth,
+        "flip": flip,
+    }
+    exists = (birth < NEVER) | (flip >= 0)
+    if not exists.all():
+        columns = {name: column[exists] for name, column in columns.items()}
     return Lanes(
         parts=parts,
         toggling=parts[0].toggles,
-        node=np.concatenate(nodes),
-        length=np.concatenate(lengths),
-        first_node=np.asarray(first),
-        **{name: np.concatenate(column) for name, column in columns.items()},
+        node=np.arange(first_node[-1]) + np.repeat(node_base - first_node[:-1], num_nodes),
+        length=np.repeat([part.length for part in parts], num_nodes),
+        first_node=first_node,
+        **columns,
     )
 
 
-def _per_edge(part: Part, group: Array) -> tuple[Array, Array]:
-    birth, flip = part.schedule()
+def _schedules(
+    parts: Sequence[Part], arrays: Sequence[tuple[Array, Array, Array]], num_edges: Array
+) -> tuple[Array, Array]:
+    """Return when each edge of each part is born and when it flips."""
+    schedules = [part.schedule() for part in parts]
+    base = _starts(np.asarray([len(birth) for birth, _ in schedules]))
+    group = np.concatenate([group for _, _, group in arrays])
     fixed = group < 0
-    if not fixed.any():
-        return birth[group], flip[group]
-    if len(birth) == 0:
-        return np.zeros(len(group), np.int64), np.full(len(group), -1)
-    return np.where(fixed, 0, birth[group]), np.where(fixed, -1, flip[group])
+    # One more group, born at once and never flipped, stands for the edges that always stay.
+    where = np.where(fixed, base[-1], group + np.repeat(base[:-1], num_edges))
+    birth = np.concatenate([*(birth for birth, _ in schedules), [0]])
+    flip = np.concatenate([*(flip for _, flip in schedules), [-1]])
+    return birth[where], flip[where]
 
 
-def _attribute_offsets(parts: Sequence[Part]) -> dict[int, tuple[int, int]]:
-    """Return where the nodes and the edges of each graph begin among those of all graphs."""
-    offsets: dict[int, tuple[int, int]] = {}
-    nodes = edges = 0
-    for part in parts:
-        query = part.request.query
-        if id(query) not in offsets:
-            offsets[id(query)] = nodes, edges
-            nodes += int(query.data.num_nodes)
-            edges += len(query.edge_arrays[0])
-    return offsets
+def _attribute_base(queries: Sequence[Query], counts: Array) -> Array:
+    """Return where the rows of each graph begin among the attributes of all distinct graphs."""
+    base: dict[int, int] = {}
+    total = 0
+    for query, count in zip(queries, counts.tolist(), strict=True):
+        if id(query) not in base:
+            base[id(query)] = total
+            total += count
+    return np.asarray([base[id(query)] for query in queries])
+
+
+def _starts(counts: Array) -> Array:
+    """Return where each part begins in a concatenation, and at the end its total length."""
+    return np.concatenate([[0], np.cumsum(counts)])
 
 
 def _by(end: Array, num_nodes: int) -> tuple[Array, Array]:
     order = np.argsort(end, kind="stable")
     counts = np.bincount(end, minlength=num_nodes)
-    return order, np.concatenate([[0], np.cumsum(counts)])
+    return order, _starts(counts)

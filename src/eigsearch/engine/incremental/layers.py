@@ -31,8 +31,7 @@ _BIPARTITE = (
     pyg.ResGatedGraphConv,
 )  # fmt: skip
 _HOMOGENEOUS = (pyg.PNAConv,)
-_FUSED = (pyg.GINConv, pyg.SAGEConv, pyg.GraphConv)
-SERVED = (*_FUSED, *_BIPARTITE, *_HOMOGENEOUS, pyg.GCNConv)
+_FUSED = (pyg.SAGEConv, pyg.GraphConv)
 
 
 def run_layer(scene: Scene, layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> State:
@@ -41,6 +40,8 @@ def run_layer(scene: Scene, layer: Any, args: tuple[Any, ...], kwargs: dict[str,
     state = call["x"]
     edge_inputs = {k: call[k] for k in _EDGE_INPUTS if call.get(k) is not None}
     unknown = set(call) - {"x", "edge_index", *edge_inputs}
+    if layer.flow != "source_to_target":
+        raise Unservable(f"{type(layer).__name__} passes messages backwards.")
     if not isinstance(state, State) or any(call[name] is not None for name in unknown):
         raise Unservable(f"{type(layer).__name__} is called in a way that is not known.")
     by_degree = type(layer) is pyg.GCNConv and layer.normalize
@@ -52,6 +53,8 @@ def _runner(layer: Any) -> Callable[[Step, Any], Tensor]:
     kind = type(layer)
     if kind is pyg.GCNConv:
         return _gcn
+    if kind is pyg.GINConv:
+        return _gin
     if kind in _FUSED and isinstance(layer.aggr, str) and layer.aggr in _AGGREGATIONS:
         return _fused
     if kind in _BIPARTITE:
@@ -83,7 +86,7 @@ class Step:
 
     def own(self) -> Tensor:
         """Return the state below of each row's own node."""
-        return self.below.value[self.own_row]
+        return self.below.value.index_select(0, self.own_row)
 
     @property
     def own_row(self) -> Tensor:
@@ -93,25 +96,61 @@ class Step:
     def edge_values(self) -> dict[str, Tensor]:
         """Return the edge attributes of each message."""
         edge = self.scene.tensor(self.scene.lanes.edge[self.edge])
-        return {name: value[edge] for name, value in self.edge_inputs.items()}
+        return {name: value.index_select(0, edge) for name, value in self.edge_inputs.items()}
 
     def bags(self) -> tuple[Tensor, Tensor]:
         """Return the messages as bags: all source rows, and where those of each row begin."""
+        return self.scene.tensor(self.source_row), self.scene.tensor(self._offsets)
+
+    def bags_with_own(
+        self, weight: Array | None = None, own_weight: Array | None = None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return the bags with each row's own state in them, and the weights of their members."""
+        offsets = self._offsets + np.arange(len(self.table) + 1)
+        is_own = np.zeros(offsets[-1], bool)
+        is_own[offsets[1:] - 1] = True
+        rows = _mixed(is_own, self.table.own(self.below.table), self.source_row)
+        weights = None
+        if weight is not None and own_weight is not None:
+            weights = self.scene.tensor(_mixed(is_own, own_weight, weight))
+        return self.scene.tensor(rows), self.scene.tensor(offsets), weights
+
+    @property
+    def _offsets(self) -> Array:
         counts = np.bincount(self.row, minlength=len(self.table))
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        return self.scene.tensor(self.source_row), self.scene.tensor(offsets)
+        return np.concatenate([[0], np.cumsum(counts)])
+
+
+def _mixed(is_own: Array, own: Array, others: Array) -> Array:
+    both = np.empty(len(is_own), own.dtype)
+    both[is_own], both[~is_own] = own, others
+    return both
+
+
+def _gin(step: Step, layer: Any) -> Tensor:
+    """GIN: the node itself is one more message, of weight 1 + ε."""
+    if layer.aggr not in ("add", "sum"):
+        return _bipartite(step, layer)
+    own = 1 + float(layer.eps)
+    weights = (np.ones(len(step.row)), np.full(len(step.table), own)) if own != 1 else ()
+    rows, offsets, weight = step.bags_with_own(*weights)
+
+    def propagate(edge_index: Tensor, x: tuple[Tensor, None], **_: Any) -> Tensor:
+        return _bag(rows, x[0], offsets, "sum", weight)
+
+    return _shallow(layer, propagate=propagate)((step.below.value, None), _no_edges(step))
 
 
 def _fused(step: Step, layer: Any) -> Tensor:
-    """GIN, GraphSAGE, GraphConv: the layer's own code around a fused gather-and-sum."""
+    """GraphSAGE, GraphConv: the layer's own code around a fused gather-and-sum."""
     mode = _AGGREGATIONS[layer.aggr]
     weight = step.edge_values().get("edge_weight")
     if weight is not None and mode != "sum":
         return _bipartite(step, layer)
-    source_row, offsets = step.bags()
+    rows, offsets = step.bags()
 
     def propagate(edge_index: Tensor, x: tuple[Tensor, Tensor], **_: Any) -> Tensor:
-        return _bag(source_row, x[0], offsets, mode, weight)
+        return _bag(rows, x[0], offsets, mode, weight)
 
     fused = _shallow(layer, propagate=propagate)
     inputs = {} if weight is None else {"edge_weight": weight}
@@ -120,18 +159,15 @@ def _fused(step: Step, layer: Any) -> Tensor:
 
 def _gcn(step: Step, layer: Any) -> Tensor:
     """GCN: D^-1/2 (A + I) D^-1/2 X W with the degrees of each moment."""
-    if layer.flow != "source_to_target":
-        raise Unservable("GCNConv passes messages backwards.")
     weight = step.edge_inputs.get("edge_weight")
     self_weight = _self_weight(step, layer, weight)
     if self_weight:
         step.drop_self_loops()
     norm, own_norm = _gcn_norm(step, layer, weight, self_weight)
-    source_row, offsets = step.bags()
+    rows, offsets, scale = step.bags_with_own(norm, own_norm)
 
     def propagate(edge_index: Tensor, x: Tensor, **_: Any) -> Tensor:
-        out = _bag(source_row, x, offsets, "sum", norm.to(x.dtype))
-        return out if own_norm is None else out + own_norm.to(x.dtype)[:, None] * x[step.own_row]
+        return _bag(rows, x, offsets, "sum", scale)
 
     fused = _shallow(layer, propagate=propagate, normalize=False)
     return fused(step.below.value, _no_edges(step))
@@ -149,25 +185,22 @@ def _self_weight(step: Step, layer: Any, weight: Tensor | None) -> float:
 
 def _gcn_norm(
     step: Step, layer: Any, weight: Tensor | None, self_weight: float
-) -> tuple[Tensor, Tensor | None]:
-    """Return the coefficient of each message and, with self-loops, of each row's own state."""
-    scene, lanes, table = step.scene, step.scene.lanes, step.table
+) -> tuple[Array, Array]:
+    """Return the coefficient of each message, and of each row's own state."""
+    lanes, table = step.scene.lanes, step.table
     values = np.ones(len(lanes.edge)) if weight is None else _numpy(weight)[lanes.edge]
     if not layer.normalize:
-        return scene.tensor(values[step.edge]), None
-    moments, scale = degree_scale(scene, values, self_weight)
-    time = table.time[step.row]
+        return values[step.edge], np.zeros(len(table))
+    moments = step.scene.degree_moments
+    scale = _degree_scale(moments, values, self_weight)
     into = scale[moments.find(table.node, table.time)]
-    source = scale[moments.find(lanes.source[step.edge], time)]
-    norm = source * values[step.edge] * into[step.row]
-    own = scene.tensor(self_weight * into * into) if self_weight else None
-    return scene.tensor(norm), own
+    source = scale[moments.find(lanes.source[step.edge], table.time[step.row])]
+    return source * values[step.edge] * into[step.row], self_weight * into * into
 
 
-def degree_scale(scene: Scene, values: Array, self_weight: float) -> tuple[Table, Array]:
+def _degree_scale(moments: Table, values: Array, self_weight: float) -> Array:
     """Return deg^-1/2 for each moment at which a degree changes."""
-    lanes = scene.lanes
-    moments = Table(lanes, np.unique(np.concatenate([lanes.start[:-1], lanes.touched[0]])))
+    lanes = moments.lanes
     _, edge, row = moments.messages(moments)
     if self_weight:
         other = lanes.source[edge] != lanes.target[edge]
@@ -175,13 +208,11 @@ def degree_scale(scene: Scene, values: Array, self_weight: float) -> tuple[Table
     degree = np.bincount(row, weights=values[edge], minlength=len(moments)) + self_weight
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = degree**-0.5
-    return moments, np.where(np.isinf(scale), 0.0, scale)
+    return np.where(np.isinf(scale), 0.0, scale)
 
 
 def _bipartite(step: Step, layer: Any) -> Tensor:
     """Run the layer's own code from the rows below to the rows above."""
-    if getattr(layer, "flow", "source_to_target") != "source_to_target":
-        raise Unservable(f"{type(layer).__name__} passes messages backwards.")
     looped = getattr(layer, "add_self_loops", False)
     if looped:
         if step.edge_inputs:

@@ -11,6 +11,7 @@ from torch.nn.functional import embedding_bag
 
 from eigsearch.engine.incremental.lanes import NEVER, Array, Lanes
 from eigsearch.engine.incremental.scene import Scene, State, Unservable
+from eigsearch.engine.incremental.states import ranges
 
 # Up to this many (candidate, node) pairs, pooling reads every active state; beyond it, sums are
 # carried from candidate to candidate by their differences.
@@ -25,7 +26,7 @@ def explained_rows(scene: Scene, state: State) -> Tensor:
         time.append(part.times())
         node.append(np.full(len(part), first + part.request.query.node))
     rows = state.table.find(np.concatenate(node), np.concatenate(time))
-    return state.value[scene.tensor(rows)]
+    return state.value.index_select(0, scene.tensor(rows))
 
 
 class Readout:
@@ -80,20 +81,15 @@ class Readout:
     @cached_property
     def _active(self) -> tuple[Tensor, Tensor]:
         """The rows that are active in each candidate, and where those of each begin."""
-        nodes, times, counts = [], [], []
-        for part, first, end in zip(
-            self.lanes.parts, self.lanes.first_node, self.lanes.first_node[1:], strict=False
-        ):
-            nodes.append(np.tile(np.arange(first, end), len(part)))
-            times.append(np.repeat(part.times(), end - first))
-            counts.append(np.full(len(part), end - first))
-        node, time = np.concatenate(nodes), np.concatenate(times)
-        count = np.concatenate(counts)
-        if self.lanes.induces_by_edges:
+        lanes = self.lanes
+        lane = np.repeat(np.arange(len(lanes.parts)), [len(part) for part in lanes.parts])
+        when = np.concatenate([part.times() for part in lanes.parts])
+        node, candidate = ranges(lanes.first_node, lane)
+        time = when[candidate]
+        if lanes.induces_by_edges:
             there = self._is_there(node, time)
-            candidate = np.repeat(np.arange(len(count)), count)[there]
-            node, time = node[there], time[there]
-            count = np.bincount(candidate, minlength=len(count))
+            node, time, candidate = node[there], time[there], candidate[there]
+        count = np.bincount(candidate, minlength=len(lane))
         rows = self.state.table.find(node, time)
         offsets = np.concatenate([[0], np.cumsum(count)])
         return self.scene.tensor(rows), self.scene.tensor(offsets)

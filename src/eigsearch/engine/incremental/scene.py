@@ -54,7 +54,8 @@ class Scene:
         if level != "node":
             return value
         table = base_table(self.lanes, self.needed(0))
-        return State(table, value[self.tensor(self.lanes.node[table.node])], 0)
+        rows = self.tensor(self.lanes.node[table.node])
+        return State(table, value.index_select(0, rows), 0)
 
     def next_table(self, state: State, degrees_matter: bool) -> Table:
         """Return the rows of the layer after a state."""
@@ -70,7 +71,7 @@ class Scene:
         if all(state.table is first for state in states):
             return first, depth, [state.value for state in states]
         table = merge([state.table for state in states], self.needed(depth))
-        values = [s.value[self.tensor(table.own(s.table))] for s in states]
+        values = [s.value.index_select(0, self.tensor(table.own(s.table))) for s in states]
         return table, depth, values
 
     def needed(self, depth: int) -> Array | None:
@@ -78,6 +79,11 @@ class Scene:
         if self._distance is None:
             return None
         return self._distance <= self._layers - depth
+
+    @cached_property
+    def degree_moments(self) -> Table:
+        """The rows at which the degree of a node changes."""
+        return base_table(self.lanes).including(self.lanes.touched[0])
 
     def tensor(self, index: Array) -> Tensor:
         """Return an index on the device of the graphs."""

@@ -86,11 +86,17 @@ class Table:
         moved = self.time > 0
         node, time = self.node[moved], self.time[moved]
         if degrees_matter:
-            node, time = self._with_degrees(node, time, hit)
+            changed = Table(lanes, _union(lanes, hit, dense=self.dense))
+            node = np.concatenate([node, changed.node])
+            time = np.concatenate([time, changed.time])
         reached = self._forward(node, time)
         key = _union(lanes, self.key, hit, lost, reached, dense=self.dense)
         table = Table(lanes, key)
         return table if needed is None else Table(lanes, key[needed[table.node]])
+
+    def including(self, key: Array) -> Table:
+        """Return these rows and those of further moments."""
+        return Table(self.lanes, _union(self.lanes, self.key, key, dense=self.dense))
 
     def messages(self, below: Table) -> tuple[Array, Array, Array]:
         """Return the messages into each row: (source row in `below`, edge, row), by row."""
@@ -109,10 +115,6 @@ class Table:
     @cached_property
     def _base(self) -> Array:
         return np.searchsorted(self.key, self.lanes.start[:-1])
-
-    def _with_degrees(self, node: Array, time: Array, hit: Array) -> tuple[Array, Array]:
-        changed = Table(self.lanes, np.unique(hit))
-        return np.concatenate([node, changed.node]), np.concatenate([time, changed.time])
 
     def _forward(self, node: Array, time: Array) -> Array:
         """Return the moments that the given ones reach along one edge."""
