@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, repeat
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from itertools import islice, zip_longest
 from typing import Any
 
 from torch import Tensor
@@ -19,6 +19,7 @@ from eigsearch.run import Question, Run
 from eigsearch.search import Search
 
 WINDOW = 32  # graphs that share model calls: enough to fill a batch, few enough to stay flat
+_MISSING: Any = object()
 
 
 def explain(
@@ -49,15 +50,14 @@ def explain(
         sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, ranker,
         search, size,
     )  # fmt: skip
-    nodes = None if node is None else [node]
-    return next(_explain_all(model, [data], [target], nodes, options))
+    return next(answers(model, [Question(data, target, node)], options))
 
 
 def explain_dataset(
     model: Any,
     dataset: Iterable[Data] | Data,
     *,
-    target: int | Sequence[int | None] | None = None,
+    target: int | Sequence[int | None] | Tensor | None = None,
     node: Sequence[int] | Tensor | None = None,
     sparsity: float = 0.5,
     min_size: int = 2,
@@ -82,29 +82,48 @@ def explain_dataset(
     )  # fmt: skip
     if node is None:
         graphs: Iterable[Data] = [dataset] if isinstance(dataset, Data) else dataset
-        return _explain_all(model, graphs, _targets(target), None, options)
+        return answers(model, _each(graphs, target), options)
     if not isinstance(dataset, Data):
         raise InputError(
             f"Expected one graph together with `node` (got {type(dataset).__name__}). "
             "Call explain_dataset once for each graph."
         )
     nodes = [int(n) for n in node]
-    return _explain_all(model, [dataset] * len(nodes), _targets(target), nodes, options)
+    asked = zip(_each([dataset] * len(nodes), target), nodes, strict=True)
+    return answers(model, (question._replace(node=n) for question, n in asked), options)
 
 
-def _targets(target: int | Sequence[int | None] | None) -> Iterable[int | None]:
-    return repeat(target) if target is None or isinstance(target, int) else target
-
-
-def _explain_all(
-    model: Any,
-    graphs: Iterable[Data],
-    targets: Iterable[int | None],
-    nodes: Sequence[int] | None,
-    options: Options,
+def answers(
+    model: Any, questions: Iterable[Question], options: Options
 ) -> Iterator[SubgraphExplanation]:
-    run = Run(model, options)
-    which = repeat(None) if nodes is None else nodes
-    questions = map(Question, graphs, targets, which)
-    while window := list(islice(questions, WINDOW)):
+    """Yield an explanation for each question, in order; those of a window share model calls."""
+    run, waiting = Run(model, options), iter(questions)
+    while window := list(islice(waiting, WINDOW)):
         yield from run.answer(window)
+
+
+def _each(
+    graphs: Iterable[Data], target: int | Sequence[int | None] | Tensor | None
+) -> Iterator[Question]:
+    """Return a question about each graph, with the one target or with its own."""
+    if not isinstance(target, (Sequence, Tensor)):
+        return (Question(graph, target) for graph in graphs)
+    if isinstance(graphs, Sized) and len(graphs) != len(target):
+        raise _uneven(len(graphs), len(target))
+    return _paired(graphs, target)
+
+
+def _paired(graphs: Iterable[Data], targets: Iterable[int | None]) -> Iterator[Question]:
+    pairs = zip_longest(graphs, targets, fillvalue=_MISSING)
+    for number, (graph, target) in enumerate(pairs):
+        if graph is _MISSING or target is _MISSING:
+            few, many = number, f"more than {number}"
+            raise _uneven(few if graph is _MISSING else many, many if graph is _MISSING else few)
+        yield Question(graph, target)
+
+
+def _uneven(graphs: int | str, targets: int | str) -> InputError:
+    return InputError(
+        f"Expected `target` to be one class for all or one for each of {graphs} predictions (got "
+        f"{targets}). Pass equally many."
+    )

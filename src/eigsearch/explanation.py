@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from torch_geometric.explain import Explanation
 
 from eigsearch.errors import InputError
+from eigsearch.pyg_explanation import EdgeInducedExplanation
 from eigsearch.search import Curve
 
 _SCHEMA = 1
@@ -137,16 +138,32 @@ class SubgraphExplanation:
             f"without them {removed:.2f}."
         )
 
-    def to_pyg(self) -> Explanation:
+    def to_pyg(self) -> EdgeInducedExplanation:
         """Return the explanation as a PyG `Explanation` with a float `edge_mask`."""
         graph = {k: v for k, v in self.data.to_dict().items() if k != "num_nodes"}
-        return Explanation(
+        index = {} if self.node is None else {"index": torch.tensor([self.node])}
+        return EdgeInducedExplanation(
             **graph,
+            **index,
             num_nodes=int(self.data.num_nodes),
+            target=self.target,
             edge_mask=self.edge_mask.float(),
             edge_score=self.edge_score,
+            details=[self],
             **self.summary(),
         )
+
+    @staticmethod
+    def from_pyg(explanation: Explanation) -> SubgraphExplanation:
+        """Return what `to_pyg`, or `EiGSearch` in PyG's `Explainer`, made of one prediction."""
+        details = explanation.get("details")
+        if not isinstance(details, list) or len(details) != 1:
+            got = "none" if details is None else f"{len(details)}"
+            raise InputError(
+                f"Expected an Explanation by eigsearch of one prediction (got {got}). Take one of "
+                "its `details`, or score the mask of another explainer with eigsearch.metrics."
+            )
+        return details[0]
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers of the explanation, without graph and scores."""
@@ -157,7 +174,7 @@ class SubgraphExplanation:
             "fidelity_plus": self.fidelity_plus,
             "fidelity_minus": self.fidelity_minus,
             "gain": self.gain,
-            "curve": _curve_to_dict(self.curve),
+            "curve": self.curve,
         }
 
     def to_dict(self) -> dict[str, Any]:

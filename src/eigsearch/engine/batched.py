@@ -96,7 +96,7 @@ class BatchedEngine:
             cost, start = _row_cost(request.query), 0
             while start < len(request):
                 fits = room // cost if self._can_mix(request.query) else int(not batch)
-                if fits == 0 and batch:
+                if fits <= 0 and batch:
                     yield batch
                     batch, room = [], self.max_batch_nodes
                     continue
