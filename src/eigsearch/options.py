@@ -14,7 +14,7 @@ from eigsearch.groups import GroupSpec
 from eigsearch.ranking import Ranker
 from eigsearch.search import Search, check_sparsity, make_search
 
-ENGINES = ("auto", "batched")
+ENGINES = ("auto", "batched", "incremental")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,8 @@ class Options:
         return_type: What the model returns: `"raw"`, `"log_probs"`, `"probs"`, or `"auto"`.
         task: `"classification"`, `"regression"`, PyG's name of a mode, or `"auto"`.
         forward: A callable `(model, batch) -> output` for models with an unusual signature.
-        engine: What evaluates candidates: `"batched"` serves any model, `"auto"` chooses.
+        engine: What evaluates candidates: `"batched"` serves any model, `"incremental"` recomputes
+            only what a candidate changes where it knows the model, `"auto"` takes the faster one.
         max_batch_nodes: How many nodes one model call may hold; None takes the measured default.
         ranker: What scores edges or nodes; None takes the linear gradients of EiG-Search.
         search: How a ranking becomes a subgraph: a name, a `Search`, or None with `size`.

@@ -9,10 +9,11 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from eigsearch.candidates import Rows
+from eigsearch.candidates import LeaveOneOut, Rows
 from eigsearch.engine.batched import BatchedEngine
 from eigsearch.engine.incremental import IncrementalEngine, Unservable, expected_rows
 from eigsearch.engine.request import Request
+from eigsearch.query import Query
 
 EngineName = Literal["auto", "batched", "incremental"]
 
@@ -38,11 +39,16 @@ class ChoosingEngine:
 
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return φ in float64 for each candidate of each request."""
+        outputs = self.outputs(requests)
+        return [r.query.goal.phi(rows) for r, rows in zip(requests, outputs, strict=True)]
+
+    def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
+        """Return the model's output rows for each request."""
         chosen = [r for r in requests if self.picks_incremental(r)]
         outputs = dict(zip(map(id, chosen), self._incremental(chosen), strict=True))
         rest = [r for r in requests if id(r) not in outputs]
         outputs.update(zip(map(id, rest), self.batched.outputs(rest), strict=True))
-        return [request.query.goal.phi(outputs[id(request)]) for request in requests]
+        return [outputs[id(request)] for request in requests]
 
     def picks_incremental(self, request: Request) -> bool:
         """Tell whether the incremental engine is to score this request."""
@@ -51,11 +57,12 @@ class ChoosingEngine:
         if self.name == "incremental":
             return True
         rows = expected_rows(request, self.incremental.layers(request.query))
-        return rows < _PAYS * len(request) * int(request.query.data.num_nodes)
+        return rows < _PAYS * len(request) * request.query.num_nodes
 
-    def name_for(self, request: Request) -> str:
-        """Return the name of the engine that scores this request."""
-        return "incremental" if self.picks_incremental(request) else "batched"
+    def name_for(self, query: Query) -> str:
+        """Return the name of the engine that ranks the groups of a query."""
+        ranks = Request(query, LeaveOneOut(query.groups.count))
+        return "incremental" if self.picks_incremental(ranks) else "batched"
 
     def _incremental(self, requests: Sequence[Request]) -> list[Tensor]:
         if not requests:

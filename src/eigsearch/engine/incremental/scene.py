@@ -48,14 +48,24 @@ class Scene:
         self._budget = budget
 
     def inputs(self, name: str) -> State | Tensor:
-        """Return an attribute of the graphs: node-level as a state, the others as a tensor."""
-        level = self.queries[0].levels[name][0]
+        """Return an attribute: node-level as a state, edge-level by edge, else by candidate."""
+        level, dim = self.queries[0].levels[name]
+        if dim != 0:
+            raise Unservable(f"`{name}` is not laid out by rows.")
+        if level == "graph":
+            return torch.cat([self._per_candidate(name, part) for part in self.lanes.parts])
         value = torch.cat([query.data[name] for query in self.queries])
-        if level != "node":
+        if level == "edge":
             return value
         table = base_table(self.lanes, self.needed(0))
         rows = self.tensor(self.lanes.node[table.node])
         return State(table, value.index_select(0, rows), 0)
+
+    def _per_candidate(self, name: str, part: Part) -> Tensor:
+        value = torch.as_tensor(part.request.query.data[name], device=self.device)
+        if value.dim() and value.size(0) != 1:
+            raise Unservable(f"`{name}` is not one row for each graph.")
+        return value.repeat(len(part), *[1] * (value.dim() - 1))
 
     def next_table(self, state: State, degrees_matter: bool) -> Table:
         """Return the rows of the layer after a state."""
