@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,13 +14,14 @@ from torch_geometric.data import Data
 from eigsearch import lockstep
 from eigsearch.caller import Caller, undisturbed
 from eigsearch.candidates import Family, Induce, Rows, Whole
-from eigsearch.engine import BatchedEngine, Request
+from eigsearch.engine import BatchedEngine, Request, make_engine
 from eigsearch.errors import InputError, ModelError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.groups import make_groups
 from eigsearch.neighbourhood import Neighbourhood, count_hops, message_flow
 from eigsearch.node_ranking import rank_nodes
 from eigsearch.options import Options
+from eigsearch.posed import Posed
 from eigsearch.query import Query, check_graph, graph_query, node_query
 from eigsearch.ranking import AskingRanker, LinearGradients, Ranking, group_scores, rank, rounding
 from eigsearch.search import Curve, Outcome, Problem
@@ -41,10 +43,13 @@ class Run:
     """Answers questions about one model under one set of options."""
 
     def __init__(self, model: Any, options: Options) -> None:
+        if isinstance(model, Posed):  # what a ranker was given, asked about in a run of its own
+            options = replace(options, task=model.task, return_type=model.return_type)
         self.model = model
         self.options = options
         self.caller = Caller(model, options.forward)
-        self.engine = BatchedEngine(self.caller, options.max_batch_nodes)
+        self.batched = BatchedEngine(self.caller, options.max_batch_nodes)
+        self.engine = make_engine(options.engine, self.batched, options.max_batch_nodes)
         self._hops = count_hops(model)
         self._extra_hops = 0
         self._neighbourhood: Neighbourhood | None = None
@@ -83,14 +88,14 @@ class Run:
         with a normalisation over the whole batch, candidates no longer share calls. What differs
         even then is stochastic.
         """
-        first = self.engine.outputs([Request(query, _with_company(query)) for query in queries])
-        again = self.engine.outputs(
+        first = self.batched.outputs([Request(query, _with_company(query)) for query in queries])
+        again = self.batched.outputs(
             [Request(query, Whole(query.groups.count)) for query in queries]
         )
         for (once, *_), (twice,) in zip(first, again, strict=True):
             if bool(((once - twice).abs() > _SAME * (1 + once.abs())).any()):
-                if self.engine.shares_calls:
-                    self.engine.shares_calls = False
+                if self.batched.shares_calls:
+                    self.batched.shares_calls = False
                     return self._outputs(queries)
                 raise ModelError(
                     "Expected the model to give the same output twice for the same graph (got "
@@ -113,7 +118,7 @@ class Run:
 
     def _final_activation(self, query: Query) -> Any:
         if not hasattr(self, "_activation"):
-            self._activation = self.engine.final_activation(query)
+            self._activation = self.batched.final_activation(query)
         return self._activation
 
     def _around(self, data: Data) -> Neighbourhood:
@@ -139,7 +144,7 @@ class Run:
         """Return the model's output for all nodes of a graph, computed once."""
         if self._predicted is None or self._predicted[0] is not data:
             query = Query(data, data, self._around(data).groups)
-            self._predicted = data, self.engine.whole(query)
+            self._predicted = data, self.batched.whole(query)
         return self._predicted[1]
 
     def _widen(self) -> None:
@@ -166,12 +171,18 @@ class Run:
         ranker = self.options.ranker or LinearGradients()
         if isinstance(ranker, AskingRanker):
             return (yield from ranker.ask(query, whole))
-        scores = ranker.rank(self.model, query.data, query.goal.index, query.node)
+        scores = ranker.rank(self._posed, query.data, query.goal.index, query.node)
         _check_scores(scores, ranker.level, query.data)
         if ranker.level == "node":
             return rank_nodes(scores, query)
         scores = group_scores(scores, query.groups)
         return rank(scores, rounding(scores))
+
+    @cached_property
+    def _posed(self) -> Any:
+        """The model as a ranker gets it: bare, unless options say how to call or read it."""
+        how = (self.options.forward, self.options.task, self.options.return_type)
+        return self.model if how == (None, "auto", "auto") else Posed(self.model, *how)
 
     def _explanation(
         self, query: Query, whole: Tensor, ranking: Ranking, outcome: Outcome, note: str = ""
@@ -192,7 +203,7 @@ class Run:
             found=outcome.found,
             node=query.source_node,
             edges=query.edges,
-            engine=self.engine.name,
+            engine=self.engine.name_for(query),
             config=config,
             note=note,
         )

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import torch
 from torch import Tensor
 from torch_geometric.data import Data
+
+from eigsearch.groups import make_groups
+from eigsearch.ranking import group_scores
 
 
 @dataclass(frozen=True)
@@ -16,7 +21,7 @@ class Card:
     """What a user has to know about a method before choosing it.
 
     Attributes:
-        name: The method's name, as users write it.
+        name: The method's name, as its paper writes it.
         level: Whether it scores edges or nodes, and so induces subgraphs by edges or by nodes.
         tasks: The tasks that it has: `"graph"`, `"node"`.
         trains: Whether `fit` has to run before `rank`.
@@ -38,7 +43,7 @@ class Method(ABC):
     """An explainer of the arena, used as a ranker: it scores the edges or the nodes of a graph.
 
     A method never changes the model or the data that it is given: whatever sets masks, hooks or
-    gradients works on a copy of its own.
+    gradients works on a copy of its own. The two directions of an undirected edge share a score.
     """
 
     card: ClassVar[Card]
@@ -63,3 +68,23 @@ class Method(ABC):
 
         Raises `UnsupportedError` with the reason where the method cannot explain this model.
         """
+
+
+def share_directions(score: Tensor, data: Data) -> Tensor:
+    """Return edge scores in which both directions of an undirected edge have their mean.
+
+    >>> graph = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
+    >>> share_directions(torch.tensor([1.0, 3.0]), graph)
+    tensor([2., 2.])
+    """
+    groups = make_groups("auto", data)
+    return group_scores(score, groups)[groups.index].to(score.dtype)
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device | None = None) -> Iterator[None]:
+    """Run a block from a seed, and leave the caller's random state as it was."""
+    cuda = [device] if device is not None and device.type == "cuda" else []
+    with torch.random.fork_rng(devices=cuda):
+        torch.manual_seed(seed)
+        yield

@@ -1,0 +1,134 @@
+"""PGExplainer: one small network, trained over a data set, masks the edges of any graph of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.explain.algorithm import PGExplainer as PyGPGExplainer
+from torch_geometric.utils import get_embeddings
+
+from eigsearch.errors import InputError
+from eigsearch.explainers.base import Card, Method, seeded, share_directions
+from eigsearch.explainers.subject import Subject, gradients, predicts_nodes, private_copy
+from eigsearch.explainers.two_class import TwoClass
+from eigsearch.explainers.weights import message_layers
+from eigsearch.options import Options
+from eigsearch.run import Question, Run
+
+
+class PGExplainer(Method):
+    """Scores an edge by an MLP on the embeddings of its ends, through PyG's implementation.
+
+    `fit` trains the MLP to keep the predictions of the model under sampled masks, whose temperature
+    falls from `temperature[0]` to `temperature[1]`; `edge_size` weighs their sum and `edge_ent`
+    their entropy. For a node task the embedding of the explained node is a third input, and each
+    epoch trains on `num_nodes` nodes of the graph. Scores are the logits of the mask.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="PGExplainer",
+        level="edge",
+        tasks=("graph", "node"),
+        trains=True,
+        needs=("gradients", "PyG layers", "embeddings"),
+        seeded=True,
+        citation="Luo et al., Parameterized Explainer for GNNs, NeurIPS 2020",
+    )
+
+    def __init__(
+        self,
+        epochs: int = 20,
+        lr: float = 0.003,
+        edge_size: float = 0.05,
+        edge_ent: float = 1.0,
+        temperature: tuple[float, float] = (5.0, 2.0),
+        num_nodes: int = 60,
+        seed: int = 0,
+    ) -> None:
+        self.epochs = epochs
+        self.lr = lr
+        self.edge_size = edge_size
+        self.edge_ent = edge_ent
+        self.temperature = temperature
+        self.num_nodes = num_nodes
+        self.seed = seed
+        self.losses: list[float] = []
+        self._algorithm: PyGPGExplainer | None = None
+
+    def fit(self, model: Any, dataset: Sequence[Data]) -> None:
+        """Train on the model's own predictions; `losses` then holds the mean loss per epoch."""
+        with gradients(), seeded(self.seed, dataset[0].edge_index.device):
+            faces = [TwoClass(s, every_node=True) for s in self._subjects(model, dataset)]
+            algorithm = self._untrained(faces[0])
+            self.losses = []
+            for epoch in range(self.epochs):
+                order = torch.randperm(len(faces)).tolist()
+                steps = [_step(algorithm, epoch, faces[i]) for i in order]
+                self.losses.append(sum(steps) / len(steps))
+        self._algorithm = algorithm
+
+    def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
+        """Return the logit of each edge's mask."""
+        if self._algorithm is None:
+            raise InputError(
+                "Expected PGExplainer to be trained (got no training). Call fit(model, dataset) "
+                "first."
+            )
+        with gradients():
+            subject = Subject(model, data, target, node)
+            message_layers(subject.model)
+            face = TwoClass(subject, every_node=True)
+            with torch.no_grad():
+                logits = self._algorithm.mlp(_edge_inputs(face)).flatten()
+        return share_directions(logits, data)
+
+    def _subjects(self, model: Any, dataset: Sequence[Data]) -> list[Subject]:
+        """Return the predictions to train on: of all graphs, or of a sample of nodes."""
+        twin = private_copy(model)
+        message_layers(twin)
+        run = Run(twin, Options())
+        graphs = [data for data in dataset if data.num_edges > 0]
+        questions = [q for data in graphs for q in self._questions(twin, data)]
+        queries, _ = run.ask(questions)
+        if isinstance(twin, torch.nn.Module):
+            twin.requires_grad_(False)
+        return [Subject(twin, q.data, q.goal.index, q.node, private=True) for q in queries]
+
+    def _questions(self, model: Any, data: Data) -> list[Question]:
+        if not predicts_nodes(model, data):
+            return [Question(data)]
+        nodes = data.edge_index.unique()
+        chosen = nodes[torch.randperm(nodes.numel())[: self.num_nodes]]
+        return [Question(data, None, node) for node in chosen.tolist()]
+
+    def _untrained(self, face: TwoClass) -> PyGPGExplainer:
+        """Return PyG's algorithm with hyper-parameters of its own, which PyG shares by class."""
+        algorithm = PyGPGExplainer(self.epochs, self.lr)
+        algorithm.coeffs = {
+            **PyGPGExplainer.coeffs,
+            "edge_size": self.edge_size,
+            "edge_ent": self.edge_ent,
+            "temp": list(self.temperature),
+        }
+        algorithm.connect(*face.configs("phenomenon"))
+        algorithm.mlp(_edge_inputs(face))  # PyG draws the weights when the MLP first runs
+        return algorithm
+
+
+def _step(algorithm: PyGPGExplainer, epoch: int, face: TwoClass) -> float:
+    """Train on one prediction; return the loss."""
+    return algorithm.train(epoch, face, *face.inputs, target=face.target(), index=face.index)
+
+
+def _edge_inputs(face: TwoClass) -> Tensor:
+    """Return the embeddings of the ends of each edge, and those of the explained node."""
+    embedding = get_embeddings(face, *face.inputs)[-1]
+    source, target = face.inputs[1]
+    parts = [embedding[source], embedding[target]]
+    if face.index is not None:
+        parts.append(embedding[face.index].expand_as(parts[0]))
+    return torch.cat(parts, dim=-1)

@@ -1,0 +1,94 @@
+"""Edge weights for any PyG model: a mask that multiplies the messages of every layer.
+
+Models whose layers take no edge weights have none to differentiate by. PyG lets a mask multiply the
+messages of any layer instead; a weight of one changes nothing. For a sum over neighbours this is
+the edge weight; a layer that divides by degrees, averages or attends still counts an edge of weight
+zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.explain.algorithm.utils import clear_masks, set_masks
+from torch_geometric.nn import MessagePassing
+
+from eigsearch.errors import UnsupportedError
+
+
+@contextmanager
+def weigh_edges(model: Any, weights: Tensor | None, edge_index: Tensor) -> Iterator[None]:
+    """Multiply the messages of all layers by edge weights, as long as the block runs."""
+    if weights is None:
+        yield
+        return
+    message_layers(model)
+    set_masks(model, weights, edge_index, apply_sigmoid=False)
+    try:
+        yield
+    finally:
+        clear_masks(model)
+
+
+def message_layers(model: Any) -> list[MessagePassing]:
+    """Return the message-passing layers of a model, at least one."""
+    modules = model.modules() if isinstance(model, torch.nn.Module) else ()
+    layers = [m for m in modules if isinstance(m, MessagePassing) and m.explain is not False]
+    if not layers:
+        raise UnsupportedError(
+            "Expected a model that passes messages through PyG layers (got none in "
+            f"{type(model).__name__}). Choose a method that only asks for predictions."
+        )
+    return layers
+
+
+def clean_layers(model: torch.nn.Module) -> None:
+    """Make the layers of a private copy take masks, whatever explainers ran on the original.
+
+    PyG's GNNExplainer leaves its mask registered as a parameter, so that every later mask becomes a
+    fresh parameter without gradient. PyG also matches messages with edges by their number alone,
+    which goes wrong where a layer moves self-loops; `explain_message` goes by the edges.
+    """
+    for layer in model.modules():
+        if isinstance(layer, MessagePassing):
+            if layer.explain:
+                layer.explain = None
+            layer._parameters.pop("_edge_mask", None)
+            layer._edge_mask = None
+            layer.explain_message = explain_message.__get__(layer)
+
+
+def explain_message(self: MessagePassing, inputs: Tensor, edge_index: Tensor) -> Tensor:
+    """Return a layer's messages, weighed; PyG finds this method by its name and arguments."""
+    mask = self._edge_mask.sigmoid() if self._apply_sigmoid else self._edge_mask
+    mask = per_message(mask, self._loop_mask, edge_index)
+    shape = [1] * inputs.dim()
+    shape[self.node_dim] = -1
+    return inputs * mask.view(shape)
+
+
+def per_message(mask: Tensor, proper: Tensor, edge_index: Tensor) -> Tensor:
+    """Return the weight of each message: that of its edge, and one for loops that a layer adds.
+
+    `proper` says which edges of the graph are no self-loops, `edge_index` is the layer's own.
+    """
+    if not isinstance(edge_index, Tensor):
+        raise UnsupportedError(
+            f"Expected layers that take an `edge_index` (got {type(edge_index).__name__}). "
+            "Choose a method that only asks for predictions."
+        )
+    own = edge_index[0] != edge_index[1]
+    if torch.equal(own, proper):
+        return mask
+    if int(own.sum()) != int(proper.sum()):
+        raise UnsupportedError(
+            f"Expected every layer to pass one message for each of {int(proper.sum())} edges (got "
+            f"{int(own.sum())} messages). Choose a method that only asks for predictions."
+        )
+    weight = mask.new_ones(own.numel())
+    weight[own] = mask[proper]
+    return weight
