@@ -149,7 +149,9 @@ def phi(predict: Predict, data: Data, asked: Asked) -> float:
 
 def probability(value: float, task: str) -> float:
     """Return p where φ is log-odds; a regressed value stays as it is."""
-    return value if task == "regression" else float(torch.tensor(value).double().sigmoid())
+    return (
+        value if task == "regression" else float(torch.tensor(value, dtype=torch.float64).sigmoid())
+    )
 
 
 def lost(before: float, after: float, task: str) -> float:
