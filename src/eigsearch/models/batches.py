@@ -32,7 +32,7 @@ def minibatches(dataset: GraphDataset, part: Tensor, size: int) -> Iterator[Mini
 
 
 def _join(graphs: list[Data]) -> Minibatch:
-    """Return the graphs side by side; PyG's `Batch` also joins the fields that nobody reads here."""
+    """Return the graphs side by side; PyG's `Batch` would join fields that nobody reads here."""
     sizes = torch.tensor([graph.num_nodes for graph in graphs])
     starts = (sizes.cumsum(0) - sizes).tolist()
     edges = [graph.edge_index + start for graph, start in zip(graphs, starts, strict=True)]

@@ -24,6 +24,30 @@ class Recipe:
 RECIPES = (
     Recipe("BA-2Motifs", "gin", width=32, max_epochs=100),
     Recipe("BA-2Motifs", "gcn", width=32, learning_rate=5e-3, max_epochs=300),
+    Recipe("BA-Shapes", "gin", width=32, learning_rate=5e-3, max_epochs=500, patience=500),
+    Recipe(
+        *("BA-Community", "gin"),
+        learning_rate=5e-3,
+        weight_decay=1e-2,
+        patience=300,
+        remark="Weight decay 0, 0.001, 0.01 and 0.03 tried; 0.01 has the best validation accuracy.",
+    ),
+    Recipe("Tree-Grid", "gin", learning_rate=5e-3, max_epochs=500, patience=500),
+    Recipe(
+        *("MUTAG", "gcn"),
+        seed=5,
+        learning_rate=5e-3,
+        batch_size=32,
+        max_epochs=150,
+        patience=150,
+        remark="Seeds 0 to 5 tried; 5 has the best validation accuracy. The test part has 19 "
+        "graphs, so one graph is 0.05: this network misses two of them, the paper's missed one. "
+        "Over the six seeds the test accuracy is 0.79 on average.",
+    ),
+    Recipe("Mutagenicity", "gin", seed=1, learning_rate=3e-3, max_epochs=80),
+    Recipe("Mutagenicity", "gcn", seed=1, learning_rate=5e-3, max_epochs=60),
+    Recipe("Mutagenicity", "gat", seed=1, learning_rate=5e-3, max_epochs=40),
+    Recipe("NCI1", "gin", learning_rate=5e-3, max_epochs=60),
 )
 
 

@@ -102,9 +102,11 @@ def _fit(
     optimizer = torch.optim.Adam(
         model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
     )
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, recipe.max_epochs)
     best, best_epoch, best_weights = (-1.0, 0.0), 0, model.state_dict()
     for epoch in _epochs(recipe, progress):
         _train_epoch(model, optimizer, dataset, parts.train, recipe.batch_size)
+        schedule.step()
         accuracy, loss = evaluate(model, dataset, parts.val)
         if (accuracy, -loss) > best:
             best, best_epoch = (accuracy, -loss), epoch
