@@ -12,7 +12,8 @@ from eigsearch.caller import Forward
 from eigsearch.errors import InputError
 from eigsearch.groups import GroupSpec
 from eigsearch.ranking import Ranker
-from eigsearch.search import Search, check_sparsity, make_search
+from eigsearch.search import Search, check_min_size, check_sparsity, make_search
+from eigsearch.target import check_names
 
 ENGINES = ("auto", "batched", "incremental")
 
@@ -50,6 +51,8 @@ class Options:
 
     def __post_init__(self) -> None:
         check_sparsity(self.sparsity)
+        check_min_size(self.min_size)
+        check_names(self.task, self.return_type)
         if self.engine not in ENGINES:
             raise InputError(
                 f"Expected `engine` to be one of {', '.join(ENGINES)} (got {self.engine!r}). "

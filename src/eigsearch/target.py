@@ -77,6 +77,20 @@ class Target:
         return output[:, self.index] - torch.logsumexp(others, dim=1)
 
 
+def check_names(task: str, return_type: str) -> None:
+    """Refuse a task or a return type that does not exist."""
+    if task not in TASKS:
+        raise InputError(
+            f"Expected `task` to be one of {', '.join(TASKS)} (got {task!r}). "
+            "A node is explained with `node=`; edge-level tasks are not supported yet."
+        )
+    if return_type not in RETURN_TYPES:
+        raise InputError(
+            f"Expected `return_type` to be one of {', '.join(RETURN_TYPES)} (got {return_type!r}). "
+            "Say what the model returns, or leave it to 'auto'."
+        )
+
+
 def resolve_target(
     output: Tensor,
     *,
@@ -108,11 +122,6 @@ def resolve_target(
 
 
 def _resolve_task(task: str, output: Tensor, label: Tensor | None) -> Task:
-    if task not in TASKS:
-        raise InputError(
-            f"Expected `task` to be one of {', '.join(TASKS)} (got {task!r}). "
-            "A node is explained with `node=`; edge-level tasks are not supported yet."
-        )
     single = output.numel() == 1
     if task == "multiclass_classification" and single:
         raise InputError(
@@ -137,11 +146,6 @@ def _looks_continuous(label: Tensor | None) -> bool:
 def _resolve_return_type(
     return_type: str, task: Task, output: Tensor, final_activation: ReturnType | None
 ) -> ReturnType:
-    if return_type not in RETURN_TYPES:
-        raise InputError(
-            f"Expected `return_type` to be one of {', '.join(RETURN_TYPES)} (got {return_type!r}). "
-            "Say what the model returns, or leave it to 'auto'."
-        )
     if task == "regression":
         return "raw"
     if return_type == "auto":

@@ -3,7 +3,7 @@
 from eigsearch.errors import InputError
 from eigsearch.search.base import Outcome, Problem, Search, Steps
 from eigsearch.search.curve import Curve
-from eigsearch.search.sizes import check_sparsity, size_range, sizes_to_try
+from eigsearch.search.sizes import check_min_size, check_sparsity, size_range, sizes_to_try
 from eigsearch.search.sweep import FixedSize, Sweep
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Search",
     "Steps",
     "Sweep",
+    "check_min_size",
     "check_sparsity",
     "make_search",
     "size_range",

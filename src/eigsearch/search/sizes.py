@@ -29,8 +29,7 @@ def sizes_to_try(ranking: Ranking, sparsity: float, min_size: int = 2) -> list[i
 def size_range(groups: int, sparsity: float, min_size: int = 2) -> tuple[int, int]:
     """Return the smallest and the largest size to try, in exact arithmetic."""
     check_sparsity(sparsity)
-    if min_size < 1:
-        raise InputError(f"Expected `min_size` to be at least 1 (got {min_size}). Pass 1 or more.")
+    check_min_size(min_size)
     if groups < 3:  # no size from 2 to |E| − 1 exists: try those that do
         return min(1, groups), groups
     smallest = min(min_size, groups - 1)
@@ -53,4 +52,13 @@ def check_sparsity(sparsity: float) -> None:
         raise InputError(
             f"Expected `sparsity` to be at least 0 and below 1 (got {sparsity!r}). "
             "Pass 0.5 to keep at most half of the edges, 0.0 for no limit."
+        )
+
+
+def check_min_size(min_size: int) -> None:
+    """Refuse a smallest size that is not a number of groups."""
+    if not isinstance(min_size, int) or min_size < 1:
+        raise InputError(
+            f"Expected `min_size` to be a whole number of at least 1 (got {min_size!r}). "
+            "Pass the smallest number of edges that an explanation may have."
         )

@@ -47,8 +47,11 @@ class FixedSize:
     name = "fixed"
 
     def __post_init__(self) -> None:
-        if self.size is not None and self.size < 1:
-            raise InputError(f"Expected `size` to be at least 1 (got {self.size}). Pass 1 or more.")
+        if self.size is not None and (not isinstance(self.size, int) or self.size < 1):
+            raise InputError(
+                f"Expected `size` to be a whole number of at least 1 (got {self.size!r}). "
+                "Pass a number of edges."
+            )
 
     def steps(self, problem: Problem) -> Steps:
         """Evaluate the one subgraph of the given size."""
