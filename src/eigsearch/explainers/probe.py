@@ -59,6 +59,15 @@ class Probe:
         every[self.nodes] = score.float()
         return every
 
+    def spread_edges(self, score: Tensor) -> Tensor:
+        """Return scores for all edges that the user gave; those out of reach get the lowest."""
+        if self.query.edges is None:
+            return score
+        lowest = float(score.min()) if score.numel() else 0.0
+        every = torch.full((int(self.query.source.num_edges),), lowest)
+        every[self.query.edges.cpu()] = score.float().cpu()
+        return every
+
 
 @contextmanager
 def probe(model: Any, data: Data, target: int, node: int | None) -> Iterator[Probe]:

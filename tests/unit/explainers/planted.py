@@ -14,6 +14,8 @@ from eigsearch.models import zoo
 
 CYCLE, HOUSE = 0, 1
 
+torch.set_num_threads(1)  # threads only wait for each other on graphs this small
+
 
 @cache
 def network() -> nn.Module:
