@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, fx
@@ -12,7 +13,7 @@ from eigsearch.caller import Caller
 from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Toggles
 from eigsearch.engine.incremental.interpret import Interpreter
 from eigsearch.engine.incremental.lanes import Part
-from eigsearch.engine.incremental.scene import Scene, TooLarge, Unservable
+from eigsearch.engine.incremental.scene import Scene, TooLarge, Unservable, row_budget
 from eigsearch.engine.incremental.trace import depth, trace
 from eigsearch.engine.request import Request
 from eigsearch.query import Query
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 
 # Rows of the widest layer that are computed together. Measured on molecules, 3×64, one thread:
 # smaller batches pay for calls, larger ones leave the cache. See benchmarks/speed/budget.py.
-DEFAULT_ROWS = 16_384
+DEFAULT_ROWS = 32_768
 
 
 class IncrementalEngine:
@@ -51,27 +52,34 @@ class IncrementalEngine:
 
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the model's output rows for each request; raises `Unservable` on the unknown."""
-        results: dict[int, Tensor] = {}
+        results: dict[int, list[Tensor]] = {id(request): [] for request in requests}
         for kind in {_kind(request) for request in requests}:
             for batch in self._batches([r for r in requests if _kind(r) == kind]):
-                parts = [Part(request, 0, len(request)) for request in batch]
-                rows = self._run(parts)
-                results.update(zip(map(id, batch), rows, strict=True))
-        return [results[id(request)] for request in requests]
+                for part, rows in zip(batch, self._run(batch), strict=True):
+                    results[id(part.request)].append(rows)
+        return [torch.cat(results[id(request)]) for request in requests]
 
-    def _batches(self, requests: Sequence[Request]) -> Iterator[list[Request]]:
-        """Pack requests whose rows are likely to fit the budget together."""
-        batch: list[Request] = []
+    def _batches(self, requests: Sequence[Request]) -> Iterator[list[Part]]:
+        """Pack candidates whose rows are likely to fit the budget together."""
+        batch: list[Part] = []
         room = self.max_rows
-        for request in requests:
-            rows = expected_rows(request, self.layers(request.query))
+        for part, rows in (each for request in requests for each in self._parts(request)):
             if batch and rows > room:
                 yield batch
                 batch, room = [], self.max_rows
-            batch.append(request)
+            batch.append(part)
             room -= rows
         if batch:
             yield batch
+
+    def _parts(self, request: Request) -> Iterator[tuple[Part, int]]:
+        """Split a request that is likely to exceed the budget, and say what each part may take."""
+        rows = expected_rows(request, self.layers(request.query))
+        pieces = max(1, -(-rows // row_budget(self.max_rows, request.query.num_nodes)))
+        bounds = [len(request) * i // pieces for i in range(pieces + 1)]
+        for start, stop in pairwise(bounds):
+            if start < stop:
+                yield Part(request, start, stop), rows // pieces
 
     def _run(self, parts: list[Part]) -> list[Tensor]:
         """Return the outputs of each part; those that exceed the budget run in halves."""

@@ -10,12 +10,12 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from eigsearch.engine.incremental.lanes import NEVER, Array, Lanes
-from eigsearch.engine.incremental.scene import Scene, State, Unservable
+from eigsearch.engine.incremental.scene import Scene, State
 from eigsearch.engine.incremental.states import ranges
 
-# Up to this many (candidate, node) pairs, pooling reads every active state; beyond it, sums are
-# carried from candidate to candidate by their differences.
-_PAIRS = 1 << 24
+# Up to this many (candidate, node) pairs per row, pooling reads every active state; beyond it, sums
+# are carried from candidate to candidate by their differences.
+_PAIRS_PER_ROW = 16
 
 
 def explained_rows(scene: Scene, state: State) -> Tensor:
@@ -39,13 +39,11 @@ class Readout:
 
     def pool(self, mode: str) -> Tensor:
         """Return the sum, mean or maximum over the nodes of each candidate."""
-        if self._pairs <= _PAIRS:
+        if mode == "max" or self._few_pairs:
             rows, offsets = self._active
             return embedding_bag(
                 rows, self.state.value, offsets, mode=mode, include_last_offset=True
             )
-        if mode == "max":
-            raise Unservable("max pooling over so many nodes is not known.")
         total = self._carried(self.state.value)
         if mode == "mean":
             ones = self.state.value.new_ones(len(self.state.table), 1)
@@ -54,7 +52,7 @@ class Readout:
 
     def attention(self, gate: Tensor) -> Tensor:
         """Return the softmax-weighted sum over the nodes of each candidate."""
-        if self._pairs <= _PAIRS:
+        if self._few_pairs:
             return self._attention_over_pairs(gate)
         weight = (gate - gate.max()).double().exp()
         total = self._carried(weight * self.state.value)
@@ -74,9 +72,10 @@ class Readout:
         return total / norm.clamp_min(1e-16)
 
     @property
-    def _pairs(self) -> int:
+    def _few_pairs(self) -> bool:
         sizes = np.diff(self.lanes.first_node)
-        return int(sum(len(p) * n for p, n in zip(self.lanes.parts, sizes, strict=True)))
+        pairs = sum(len(p) * n for p, n in zip(self.lanes.parts, sizes, strict=True))
+        return bool(pairs <= _PAIRS_PER_ROW * len(self.state.table))
 
     @cached_property
     def _active(self) -> tuple[Tensor, Tensor]:
@@ -128,35 +127,46 @@ class Readout:
         return degree, (key, step.astype(np.int64))
 
     def _carried(self, value: Tensor) -> Tensor:
-        """Return the sum over nodes for each candidate, carried by differences in float64."""
+        """Return the sum over nodes for each candidate, carried by differences.
+
+        A difference is the sum of the few rows that begin at one time; only their running total
+        needs float64.
+        """
         table, lanes = self.state.table, self.lanes
-        value = value.double()
-        there = np.ones(len(table), bool)
+        there = None
         if lanes.induces_by_edges:
-            there = self._is_there(table.node, table.time)
-        value = value * self.scene.tensor(there)[:, None]
-        before = self.scene.tensor(self._row_before())
-        moved = self.scene.tensor(table.time > 0)[:, None]
-        step = value - torch.where(moved, value[before], torch.zeros_like(value))
-        lengths = np.asarray([part.length for part in lanes.parts])
-        slot_start = np.concatenate([[0], np.cumsum(lengths)])
-        lane = np.searchsorted(lanes.first_node, table.node, side="right") - 1
-        slot = self.scene.tensor(slot_start[lane] + table.time)
-        slots = value.new_zeros(int(slot_start[-1]), value.size(1)).index_add_(0, slot, step)
-        return torch.cat([
-            self._along(slots[slot_start[i] : slot_start[i + 1]], part.times())
-            for i, part in enumerate(lanes.parts)
-        ])  # fmt: skip
+            there = self.scene.tensor(self._is_there(table.node, table.time))[:, None]
+        moved = np.flatnonzero(table.time > 0)
+        step = self._taken(value, there, moved) - self._taken(value, there, self._before(moved))
+        length = np.asarray([part.length for part in lanes.parts])
+        first_slot = np.concatenate([[0], np.cumsum(length)])
+        lane = np.searchsorted(lanes.first_node, table.node[moved], side="right") - 1
+        slot = self.scene.tensor(first_slot[lane] + table.time[moved])
+        slots = step.new_zeros(int(first_slot[-1]), step.size(1)).index_add_(0, slot, step)
+        base = self._taken(value, there, np.flatnonzero(table.time == 0)).double()
+        totals = [
+            self._totals(base[first:end].sum(0), slots[start:stop].double(), part.times())
+            for part, first, end, start, stop in zip(
+                lanes.parts, lanes.first_node, lanes.first_node[1:], first_slot, first_slot[1:],
+                strict=False,
+            )
+        ]  # fmt: skip
+        return torch.cat(totals)
 
-    def _along(self, slots: Tensor, times: Array) -> Tensor:
-        at = self.scene.tensor(times)
-        if self.lanes.toggling:
-            return slots[0] + slots[at]
-        return slots.cumsum(0)[at]
+    def _taken(self, value: Tensor, there: Tensor | None, rows: Array) -> Tensor:
+        """Return the values of some rows, zero where their node has no edge."""
+        chosen = self.scene.tensor(rows)
+        taken = value.index_select(0, chosen)
+        return taken if there is None else taken * there.index_select(0, chosen)
 
-    def _row_before(self) -> Array:
-        """Return the row that held for the same node before each row."""
+    def _totals(self, base: Tensor, slots: Tensor, times: Array) -> Tensor:
+        """Return the total of a lane at each of its candidates."""
+        totals = slots if self.lanes.toggling else slots.cumsum(0)
+        return base + totals.index_select(0, self.scene.tensor(times))
+
+    def _before(self, moved: Array) -> Array:
+        """Return the row that held for the same node before each of the given rows."""
         table = self.state.table
-        if self.lanes.toggling:
-            return table.find(table.node, np.zeros_like(table.time))
-        return np.maximum(np.arange(len(table)) - 1, 0)
+        if not self.lanes.toggling:
+            return moved - 1
+        return table.find(table.node[moved], np.zeros_like(moved))

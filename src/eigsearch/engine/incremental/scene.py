@@ -15,6 +15,8 @@ from eigsearch.engine.incremental.states import Table, base_table, merge
 from eigsearch.errors import EigsearchError
 from eigsearch.query import Query
 
+_OVER_BASE = 8  # rows per base row that make it worth computing the base again for a chunk
+
 
 class Unservable(EigsearchError):
     """The incremental engine does not know this operation; the batched engine does."""
@@ -45,7 +47,7 @@ class Scene:
         self.queries = list({id(p.request.query): p.request.query for p in parts}.values())
         self.device = self.queries[0].data.edge_index.device
         self._layers = layers
-        self._budget = budget
+        self._budget = row_budget(budget, len(self.lanes.node))
 
     def inputs(self, name: str) -> State | Tensor:
         """Return an attribute: node-level as a state, edge-level by edge, else by candidate."""
@@ -104,6 +106,11 @@ class Scene:
         if self.queries[0].node is None:
             return None
         return np.concatenate([hop_distance(part.request.query) for part in self.lanes.parts])
+
+
+def row_budget(budget: int, num_nodes: int) -> int:
+    """Return how many rows a layer may have; what changes is to outweigh the base states."""
+    return max(budget, _OVER_BASE * num_nodes)
 
 
 def hop_distance(query: Query) -> Array:

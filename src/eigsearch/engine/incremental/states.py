@@ -10,7 +10,7 @@ import numpy as np
 from eigsearch.engine.incremental.lanes import Array, Lanes
 
 # Small spaces of (node, time) pairs are held as dense tables, where a look-up is one read.
-_DENSE = 1 << 21
+_DENSE = 1 << 18
 
 
 def ranges(start: Array, chosen: Array) -> tuple[Array, Array]:
@@ -140,7 +140,9 @@ def merge(tables: list[Table], needed: Array | None) -> Table:
 
 def _union(lanes: Lanes, *keys: Array, dense: bool) -> Array:
     if not dense:
-        return np.unique(np.concatenate(keys))
+        key = np.concatenate(keys)
+        key.sort(kind="stable")  # merges what is sorted already
+        return key[np.concatenate([[True], key[1:] != key[:-1]])]
     mask = np.zeros(lanes.start[-1], bool)
     for key in keys:
         mask[key] = True
