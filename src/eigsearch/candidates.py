@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from math import comb
 
 import torch
 from torch import Tensor
@@ -148,3 +149,68 @@ class Rows(Family):
     def rows(self, start: int, stop: int) -> Tensor:
         """Return a slice of the given matrix."""
         return self.mask[start:stop]
+
+
+@dataclass(frozen=True, eq=False)
+class Subsets(Family):
+    """The rows of every subset with `smallest` to `largest` entries.
+
+    Small subsets come first; of one size, those that hold earlier entries of the order.
+
+    >>> Subsets(torch.arange(3), 1, 2).rows(2, 5).int().tolist()
+    [[0, 0, 1], [1, 1, 0], [1, 0, 1]]
+    """
+
+    order: Tensor
+    smallest: int
+    largest: int
+    induce: Induce = Induce.EDGES
+
+    @property
+    def counts(self) -> list[int]:
+        """The number of subsets of each size, ascending."""
+        sizes = range(self.smallest, self.largest + 1)
+        return [comb(self.order.numel(), size) for size in sizes]
+
+    def __len__(self) -> int:
+        return sum(self.counts)
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return the subsets by their numbers, without those before them."""
+        ends = torch.tensor(self.counts).cumsum(0)
+        number = torch.arange(start, stop)
+        block = torch.searchsorted(ends, number, right=True)
+        number = number - torch.cat([ends.new_zeros(1), ends])[block]
+        missing, width = self.smallest + block, self.order.numel()
+        rows = torch.zeros(stop - start, width, dtype=torch.bool)
+        for place, entry in enumerate(self.order.tolist()):
+            # so many subsets of what is left hold this entry, and they come first
+            holding = self._ways(width - place - 1)[missing]
+            rows[:, entry] = taken = number < holding
+            number = number - holding.where(~taken, 0)
+            missing = missing - taken.long()
+        return rows
+
+    def _ways(self, others: int) -> Tensor:
+        """Return, per number of missing entries, the ways to complete one with the others."""
+        ways = [comb(others, size - 1) if size else 0 for size in range(self.largest + 1)]
+        return torch.tensor([min(way, 2**62) for way in ways])
+
+
+@dataclass(frozen=True, eq=False)
+class Rest(Family):
+    """Row i keeps what row i of another family leaves out."""
+
+    family: Family
+
+    @property
+    def induce(self) -> Induce:  # type: ignore[override]
+        """What becomes of the nodes, as in the other family."""
+        return self.family.induce
+
+    def __len__(self) -> int:
+        return len(self.family)
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return the complements of the other family's rows."""
+        return ~self.family.rows(start, stop)

@@ -14,7 +14,7 @@ from torch_geometric.explain import Explanation
 
 from eigsearch.errors import InputError
 from eigsearch.pyg_explanation import EdgeInducedExplanation
-from eigsearch.search import Curve
+from eigsearch.search import Curve, Step
 
 _SCHEMA = 1
 
@@ -39,6 +39,7 @@ class SubgraphExplanation:
         engine: The engine that evaluated the candidates.
         config: How the explanation was obtained: options, task, return type, versions.
         note: A sentence about an answer that needs one, such as an empty explanation.
+        path: The stations of the search, from the first subgraph to the chosen one.
     """
 
     data: Data
@@ -56,6 +57,7 @@ class SubgraphExplanation:
     engine: str = "batched"
     config: dict[str, Any] = field(default_factory=dict)
     note: str = ""
+    path: tuple[Step, ...] = ()
 
     @property
     def size(self) -> int:
@@ -118,7 +120,7 @@ class SubgraphExplanation:
         keep[self.order[:size]] = True
         entry = (self.curve.size == size).nonzero().flatten().tolist()
         found = self.curve[entry[0]] if entry else Curve.empty()
-        return replace(self, keep=keep, found=found)
+        return replace(self, keep=keep, found=found, path=())
 
     def subgraph(self) -> Data:
         """Return the explanation as a graph of its own: its edges and their endpoints."""
@@ -197,6 +199,7 @@ class SubgraphExplanation:
             "engine": self.engine,
             "config": self.config,
             "note": self.note,
+            "path": [_step_to_dict(step) for step in self.path],
         }
 
     @staticmethod
@@ -227,6 +230,7 @@ class SubgraphExplanation:
             engine=values["engine"],
             config=values["config"],
             note=values["note"],
+            path=tuple(_step_from_dict(step) for step in values["path"]),
         )
 
     def save(self, path: str | Path) -> Path:
@@ -280,3 +284,11 @@ def _curve_to_dict(curve: Curve) -> dict[str, list[float]]:
 def _curve_from_dict(values: dict[str, list[float]]) -> Curve:
     columns = {k: torch.tensor(v, dtype=torch.float64) for k, v in values.items()}
     return Curve(**{**columns, "size": columns["size"].long()})
+
+
+def _step_to_dict(step: Step) -> dict[str, Any]:
+    return {**vars(step), "keep": step.keep.tolist()}
+
+
+def _step_from_dict(values: dict[str, Any]) -> Step:
+    return Step(**{**values, "keep": torch.tensor(values["keep"], dtype=torch.bool)})

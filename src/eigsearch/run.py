@@ -206,6 +206,7 @@ class Run:
             engine=self.engine.name_for(query),
             config=config,
             note=note,
+            path=outcome.path,
         )
 
     def _empty(self, query: Query, whole: Tensor) -> SubgraphExplanation:

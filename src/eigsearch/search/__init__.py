@@ -1,17 +1,24 @@
 """Searches: how a ranking becomes a subgraph of the right size."""
 
 from eigsearch.errors import InputError
-from eigsearch.search.base import Outcome, Problem, Search, Steps
+from eigsearch.search.base import Outcome, Problem, Search, Step, Steps
 from eigsearch.search.curve import Curve
+from eigsearch.search.exhaustive import Exhaustive
+from eigsearch.search.refine import Refine
+from eigsearch.search.resweep import Resweep
 from eigsearch.search.sizes import check_min_size, check_sparsity, size_range, sizes_to_try
 from eigsearch.search.sweep import FixedSize, Sweep
 
 __all__ = [
     "Curve",
+    "Exhaustive",
     "FixedSize",
     "Outcome",
     "Problem",
+    "Refine",
+    "Resweep",
     "Search",
+    "Step",
     "Steps",
     "Sweep",
     "check_min_size",
@@ -21,7 +28,12 @@ __all__ = [
     "sizes_to_try",
 ]
 
-SEARCHES: dict[str, type[Search]] = {"sweep": Sweep}
+SEARCHES: dict[str, type[Search]] = {
+    "sweep": Sweep,
+    "resweep": Resweep,
+    "refine": Refine,
+    "exhaustive": Exhaustive,
+}
 
 
 def make_search(search: str | Search | None, size: int | None = None) -> Search:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from torch import Tensor
 
 from eigsearch.candidates import Family
+from eigsearch.errors import InputError
 from eigsearch.ranking import Ranking
 from eigsearch.search.curve import Curve
 from eigsearch.target import Target
@@ -24,6 +25,39 @@ class Problem:
     sparsity: float
     min_size: int
 
+    @property
+    def by_groups(self) -> Problem:
+        """The same problem where every prefix is edge-induced, also under a ranking of nodes."""
+        ranking = self.ranking
+        return replace(self, ranking=Ranking(ranking.score, ranking.order, ranking.cuts))
+
+    def gain(self, kept: Tensor, removed: Tensor) -> Tensor:
+        """Return Fidelity+ − Fidelity− of subgraphs with the given φ, alone and removed."""
+        whole, kept, removed = map(self.target.value, (self.whole.cpu(), kept, removed))
+        return self.target.change(whole, removed) - self.target.change(whole, kept)
+
+    def contrast(self, kept: Tensor, removed: Tensor) -> Tensor:
+        """Return the gain in units of φ, which differ even where probabilities saturate."""
+        whole = self.whole.cpu()
+        return self.target.change(whole, removed) - self.target.change(whole, kept)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A station of a search: where it stood, and what it took to get there.
+
+    Attributes:
+        move: What the search did, in a word.
+        keep: The subgraph, as a keep-mask over groups.
+        gain: Its Fidelity+ − Fidelity−.
+        evaluations: The candidates that were evaluated for this step.
+    """
+
+    move: str
+    keep: Tensor
+    gain: float
+    evaluations: int
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -33,11 +67,13 @@ class Outcome:
         keep: The chosen groups.
         found: One-entry curve of the chosen subgraph itself.
         curve: Fidelity against size along the ranking.
+        path: The stations of the search; the last is the chosen subgraph.
     """
 
     keep: Tensor
     found: Curve
     curve: Curve
+    path: tuple[Step, ...] = ()
 
 
 # A search yields families and is sent one tensor of φ for each; many searches run in lockstep,
@@ -53,3 +89,13 @@ class Search(Protocol):
     def steps(self, problem: Problem) -> Steps:
         """Ask for candidates until the subgraph is found."""
         ...
+
+
+def check_at_least(least: float, **options: float) -> None:
+    """Refuse options of a search that are below what makes sense."""
+    for name, value in options.items():
+        if not value >= least:
+            raise InputError(
+                f"Expected `{name}` to be at least {least} (got {value!r}). "
+                "Leave it out for the default."
+            )

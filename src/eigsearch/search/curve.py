@@ -44,10 +44,10 @@ class Curve:
     def __len__(self) -> int:
         return self.size.numel()
 
-    def __getitem__(self, entry: int) -> Curve:
-        """Return one entry, as a curve of length one."""
+    def __getitem__(self, entries: int | Tensor) -> Curve:
+        """Return one entry, or several, as a curve of their own."""
         columns = (self.size, self.kept, self.removed, self.fidelity_plus, self.fidelity_minus)
-        return Curve(*(column[entry].reshape(1) for column in columns))
+        return Curve(*(column[entries].reshape(-1) for column in columns))
 
     @staticmethod
     def of(target: Target, whole: Tensor, size: Tensor, kept: Tensor, removed: Tensor) -> Curve:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from eigsearch.candidates import Family
 from eigsearch.errors import InputError
-from eigsearch.search.base import Outcome, Problem, Steps
+from eigsearch.search.base import Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
 from eigsearch.search.sizes import size_at, sizes_to_try
 
@@ -35,8 +35,7 @@ class Sweep:
         curve = yield from walk(
             problem, sizes_to_try(problem.ranking, problem.sparsity, problem.min_size)
         )
-        found = curve[curve.best]
-        return Outcome(problem.ranking.keep(int(found.size)), found, curve)
+        return _outcome(problem, curve, curve.best)
 
 
 @dataclass(frozen=True)
@@ -59,4 +58,10 @@ class FixedSize:
         size = size_at(groups, problem.sparsity) if self.size is None else min(self.size, groups)
         size = problem.ranking.within(size)
         curve = yield from walk(problem, [size])
-        return Outcome(problem.ranking.keep(size), curve, curve)
+        return _outcome(problem, curve, 0)
+
+
+def _outcome(problem: Problem, curve: Curve, entry: int) -> Outcome:
+    found = curve[entry]
+    keep = problem.ranking.keep(int(found.size))
+    return Outcome(keep, found, curve, (Step("sweep", keep, float(found.gain), 2 * len(curve)),))

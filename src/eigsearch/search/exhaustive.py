@@ -1,0 +1,54 @@
+"""The exhaustive search: every subgraph of the allowed sizes, for graphs that are small enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+import torch
+
+from eigsearch.candidates import Rest, Subsets
+from eigsearch.errors import InputError
+from eigsearch.search.base import Outcome, Problem, Step, Steps, check_at_least
+from eigsearch.search.curve import Curve
+from eigsearch.search.sizes import size_range
+
+
+@dataclass(frozen=True)
+class Exhaustive:
+    """The best of all subgraphs; of equals the smallest, then the one that ranks first.
+
+    Attributes:
+        max_subsets: The most subgraphs to evaluate; a graph that has more is refused.
+    """
+
+    max_subsets: int = 2**18
+    name = "exhaustive"
+
+    def __post_init__(self) -> None:
+        check_at_least(1, max_subsets=self.max_subsets)
+
+    def steps(self, problem: Problem) -> Steps:
+        """Evaluate each subgraph of an allowed size, and what it leaves of the graph."""
+        groups = problem.ranking.count
+        smallest, largest = size_range(groups, problem.sparsity, problem.min_size)
+        family = Subsets(problem.ranking.order, smallest, largest)
+        self._check(sum(family.counts), groups)
+        kept, removed = yield [family, Rest(family)]
+        counts = torch.tensor(family.counts)
+        size = torch.arange(smallest, largest + 1).repeat_interleave(counts)
+        everything = Curve.of(problem.target, problem.whole, size, kept, removed)
+        found = everything[everything.best]
+        keep = family.rows(everything.best, everything.best + 1)[0]
+        path = (Step("exhaustive", keep, float(found.gain), 2 * len(family)),)
+        # the first subset of each size is the one that the ranking starts with
+        first = torch.tensor([0, *accumulate(family.counts)][:-1])
+        return Outcome(keep, found, everything[first], path)
+
+    def _check(self, subsets: int, groups: int) -> None:
+        if subsets > self.max_subsets:
+            raise InputError(
+                f"Expected a graph with at most {self.max_subsets:,} subgraphs to try (got "
+                f"{subsets:,} for {groups} groups). Use search='refine', raise `sparsity`, or pass "
+                f"Exhaustive(max_subsets={subsets})."
+            )
