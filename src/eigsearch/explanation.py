@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -15,6 +15,11 @@ from torch_geometric.explain import Explanation
 from eigsearch.errors import InputError
 from eigsearch.pyg_explanation import EdgeInducedExplanation
 from eigsearch.search import Curve, Step
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from eigsearch.report import Names
 
 _SCHEMA = 1
 
@@ -233,18 +238,38 @@ class SubgraphExplanation:
             path=tuple(_step_from_dict(step) for step in values["path"]),
         )
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, names: Names | None = None) -> Path:
         """Write the explanation to a file and return its path; the suffix says how.
 
-        `.json` holds everything but the features and reads back with `load`.
+        `.json` holds everything but the features and reads back with `load`; `.html` is a page to
+        look at, `.svg` and `.png` are pictures. `names` says what to call classes and nodes there.
         """
+        from eigsearch import report  # drawing needs packages that explaining does not
+
         path = Path(path)
+        if path.suffix == ".html":
+            return report.save_explanation(self, path, names)
+        if path.suffix in (".svg", ".png"):
+            return report.save_figure(self, path, names)
         if path.suffix != ".json":
             raise InputError(
-                f"Expected a path that ends in .json (got {path.name!r}). Choose another suffix."
+                f"Expected a path that ends in .json, .html, .svg or .png (got {path.name!r}). "
+                "Choose another suffix."
             )
         path.write_text(json.dumps(self.to_dict()))
         return path
+
+    def plot(self, ax: Axes | None = None, names: Names | None = None) -> Axes:
+        """Draw the graph with the chosen subgraph on matplotlib axes and return them."""
+        from eigsearch import report
+
+        return report.plot(self, ax, names)
+
+    def _repr_html_(self) -> str:
+        """Return the page of the explanation as a notebook shows it."""
+        from eigsearch import report
+
+        return report.explanation_frame(self)
 
     @staticmethod
     def load(path: str | Path, data: Data | None = None) -> SubgraphExplanation:

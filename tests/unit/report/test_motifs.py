@@ -1,0 +1,71 @@
+import torch
+
+from eigsearch.report import Names
+from eigsearch.report.drawing import draw
+from eigsearch.report.elements import formula
+from eigsearch.report.motifs import find_motifs, pieces_of
+from tests.unit.report.samples import MOLECULES, explained, graph, nitrobenzene
+
+
+def motifs_of(explanations, names):
+    pieces = [
+        piece
+        for number, explanation in enumerate(explanations)
+        for piece in pieces_of(number, explanation, draw([explanation], names))
+    ]
+    return find_motifs(pieces, [explanation.target for explanation in explanations])
+
+
+def keeping(data, kept, target=0):
+    """Return an explanation that keeps exactly the given bonds."""
+    score = [1.0 if group in kept else 0.0 for group in range(data.num_edges // 2)]
+    return explained(data, score=score, size=len(kept), target=target)
+
+
+def test_a_nitro_group_is_found_alone_and_inside_a_larger_piece():
+    found = motifs_of(
+        [
+            keeping(nitrobenzene(), [7, 8]),
+            keeping(nitrobenzene(), [6, 7, 8, 0]),
+            keeping(nitrobenzene(), [0, 1, 2], target=1),
+        ],
+        MOLECULES,
+    )
+    assert {motif.name: motif.items for motif in found}["NO₂"] == (0, 1)
+    assert found[0].items == (0, 1)  # what tells the classes apart comes first
+
+
+def test_pieces_that_differ_only_in_their_atoms_are_different_motifs():
+    pairs = [(0, 1), (1, 2)]
+    one = graph(pairs, node_label=torch.tensor([2, 1, 2]))
+    other = graph(pairs, node_label=torch.tensor([3, 1, 3]))
+    found = motifs_of([keeping(one, [0, 1]), keeping(other, [0, 1])], MOLECULES)
+    assert sorted(motif.name for motif in found) == ["NH₂", "NO₂"]
+
+
+def test_graphs_that_a_hash_cannot_tell_apart_are_told_apart_exactly():
+    six = [(i, (i + 1) % 6) for i in range(6)]
+    bridge = [(0, 6), (3, 6)]
+    triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    both = [graph(six + bridge), graph(triangles + bridge)]
+    found = motifs_of([keeping(data, list(range(8))) for data in both], Names())
+    assert [motif.items for motif in found] == [(0,), (1,)] or len(found) == 2
+
+
+def test_shapes_of_plain_graphs_have_names():
+    cycle = graph([(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])
+    star = graph([(0, 1), (0, 2), (0, 3)])
+    path = graph([(0, 1), (1, 2), (2, 3)])
+    kept = [keeping(cycle, [0, 1, 2, 3, 4]), keeping(star, [0, 1, 2]), keeping(path, [0, 1, 2])]
+    names = {motif.name for motif in motifs_of(kept, Names())}
+    assert names == {"cycle of 5", "star of 3 edges", "path of 3 edges"}
+
+
+def test_a_single_edge_is_no_motif():
+    assert motifs_of([keeping(nitrobenzene(), [0])], MOLECULES) == []
+
+
+def test_formulas_read_as_chemists_write_them():
+    assert formula(["H", "N", "H"]) == "NH₂"
+    assert formula(["O", "C", "N", "O"]) == "CNO₂"
+    assert formula(["C"] * 12) == "C₁₂"
