@@ -1,0 +1,28 @@
+# Every target sets itself up from a bare Python; what is installed already is left alone.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check install
+
+demo: $(READY)  ## Explain 100 graphs, print a table, write pictures and a report into demo/
+	$(BIN)/eigsearch demo
+
+test: $(READY)  ## Run the tests on two processes
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+
+check: $(READY)  ## What CI runs: style, types, tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(MAKE) test
+
+install: $(READY)  ## Only set up
+
+# Torch comes first: it is the one large package, and its build for this machine is pip's choice.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,ray]"
+	touch $(READY)

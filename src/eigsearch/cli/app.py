@@ -1,0 +1,50 @@
+"""The application: which commands there are, and how errors are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from eigsearch.cli.commands import (
+    compare,
+    datasets,
+    demo,
+    explain,
+    explainers,
+    models,
+    train,
+    view,
+)
+from eigsearch.cli.printing import complain
+from eigsearch.errors import EigsearchError
+
+
+class _Sentences(TyperGroup):
+    """Commands whose errors are the one sentence, without a traceback, and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except EigsearchError as error:
+            complain(str(error))
+        except BrokenPipeError:  # whoever read our output has seen enough, as in `… | head`
+            raise SystemExit(0) from None
+        raise typer.Exit(2)
+
+
+app = typer.Typer(
+    name="eigsearch",
+    cls=_Sentences,
+    help="Which part of the graph made the GNN say so? Start with: [bold]eigsearch demo[/bold]",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for command in (demo, explain, compare, view, train, datasets, models, explainers):
+    app.command()(command)

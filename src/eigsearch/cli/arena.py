@@ -1,0 +1,32 @@
+"""The explainers that a user named, trained where they have anything to train."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eigsearch import explainers
+from eigsearch.datasets import GraphDataset
+from eigsearch.datasets.near import resolve
+from eigsearch.ranking import Ranker
+
+OURS = "eig_search"
+
+
+def pick_explainers(text: str) -> list[str]:
+    """Return the names in a list with commas; `all` means every one."""
+    known = explainers.names()
+    if text == "all":
+        return list(known)
+    return [resolve("explainer", name, known) for name in text.split(",")]
+
+
+def make_ranker(name: str, model: Any, dataset: GraphDataset, seed: int) -> Ranker | None:
+    """Return what ranks the edges; None is EiG-Search's own linear gradients."""
+    key = resolve("explainer", name, explainers.names())
+    if key == OURS:
+        return None
+    method = explainers.get(key)
+    if method.card.seeded:
+        method = explainers.get(key, seed=seed)
+    method.fit(model, dataset.graphs)
+    return method

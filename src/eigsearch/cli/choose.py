@@ -1,0 +1,138 @@
+"""The data and the model that a user named, loaded without running anything else."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import torch
+from safetensors.torch import load_file
+
+from eigsearch.datasets import GraphDataset
+from eigsearch.datasets import load as load_dataset
+from eigsearch.datasets import load_file as load_graphs
+from eigsearch.datasets.dataset import Task
+from eigsearch.datasets.near import resolve
+from eigsearch.errors import InputError
+from eigsearch.groups import GroupSpec
+from eigsearch.models import load_model, zoo
+
+
+def choose_data(
+    dataset: str | None, data: Path | None, root: Path | None, task: Task | None = None
+) -> GraphDataset:
+    """Return the registered data set, or the graphs of the file, that a user named."""
+    if (dataset is None) == (data is None):
+        got = "neither" if dataset is None else "both"
+        raise InputError(
+            f"Expected either --dataset or --data (got {got}). "
+            "Pass the name of a data set, or the path of a file of your own."
+        )
+    return load_graphs(data, task) if data is not None else load_dataset(str(dataset), root)
+
+
+def choose_model(
+    model: str, dataset: GraphDataset, weights: Path | None, arguments: str | None
+) -> Any:
+    """Return the model that a user named, in evaluation mode.
+
+    `package.module:Class` is imported, which runs the user's own code; a name such as `gin` is a
+    network of the zoo, or with `weights` one that `eigsearch train` wrote.
+    """
+    if ":" in model:
+        return _own_model(model, weights, arguments)
+    if arguments is not None:
+        raise InputError(
+            f"Expected --model-args together with a class of your own (got --model {model}). "
+            "Write the model as package.module:Class."
+        )
+    network, card = zoo.load(dataset.name, model) if weights is None else load_model(weights)
+    if (card.num_features, card.task) != (dataset.num_features, dataset.task):
+        raise InputError(
+            f"Expected a model for {dataset.task}s with {dataset.num_features} features (got one "
+            f"for {card.task}s with {card.num_features}). Pass weights that were trained on "
+            f"{dataset.name}."
+        )
+    return network
+
+
+def check_groups(groups: str) -> GroupSpec:
+    """Return a way to group edges that a user named."""
+    ways: dict[str, GroupSpec] = {way: way for way in get_args(get_args(GroupSpec)[0])}
+    return ways[resolve("--groups", groups, ways)]
+
+
+def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.nn.Module:
+    make = _imported(name)
+    try:
+        model = make(**_arguments(arguments))
+    except TypeError as error:
+        raise InputError(
+            f"Expected {name} to be built from --model-args (got: {error}). "
+            """Pass its arguments as JSON, such as --model-args '{"hidden": 64}'."""
+        ) from error
+    if not isinstance(model, torch.nn.Module):
+        raise InputError(
+            f"Expected {name} to make a torch.nn.Module (got {type(model).__name__}). "
+            "Name a class, or a function that returns a model."
+        )
+    if weights is not None:
+        _load_weights(model, weights)
+    return model.eval()
+
+
+def _imported(name: str) -> Any:
+    module_name, _, attribute = name.partition(":")
+    if os.getcwd() not in sys.path:  # as `python -m` does; a console script does not
+        sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise InputError(
+            f"Expected --model {name} to name a module that can be imported (got: {error}). "
+            "Run the command where the module is, or install its package."
+        ) from error
+    known = [key for key, value in vars(module).items() if callable(value) and key[0] != "_"]
+    if attribute not in known:
+        attribute = resolve(f"model in {module_name}", attribute, known)
+    return getattr(module, attribute)
+
+
+def _arguments(text: str | None) -> dict[str, Any]:
+    try:
+        arguments = json.loads(text or "{}")
+        if isinstance(arguments, dict):
+            return arguments
+    except ValueError:
+        pass
+    raise InputError(
+        f"Expected --model-args to be a JSON object (got {text!r}). "
+        """Write it as '{"hidden": 64}'."""
+    )
+
+
+def _load_weights(model: torch.nn.Module, path: Path) -> None:
+    """Load weights without unpickling anything but tensors."""
+    try:
+        if path.suffix == ".safetensors":
+            state = load_file(path)
+        else:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+        model.load_state_dict(state)
+    except FileNotFoundError as error:
+        raise InputError(f"Expected --weights to exist (got {path}). Check the path.") from error
+    except Exception as error:  # torch's readers raise whatever a broken file leads them to
+        raise InputError(_wrong_weights(path, error)) from error
+
+
+def _wrong_weights(path: Path, error: Exception) -> str:
+    first = str(error).strip().split("\n")[0].rstrip(".")
+    return (
+        f"Expected {path} to hold the weights of this model and nothing else (got "
+        f"{type(error).__name__}: {first}). Save `model.state_dict()` with safetensors, or with "
+        "torch.save."
+    )

@@ -1,0 +1,55 @@
+"""`eigsearch compare`: the same predictions through several explainers."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eigsearch.cli import flags
+
+
+def compare(
+    dataset: flags.Dataset = None,
+    data: flags.DataFile = None,
+    model: flags.Model = "gin",
+    weights: flags.Weights = None,
+    model_args: flags.ModelArgs = None,
+    explainers: Annotated[
+        str, typer.Option(help="Explainers by name, with commas; `all` takes every one.")
+    ] = "eig_search,gnnexplainer,occlusion,random",
+    index: flags.Index = "0:20",
+    node: flags.Node = None,
+    data_root: flags.DataRoot = None,
+    sparsity: flags.Sparsity = 0.5,
+    seed: flags.Seed = 0,
+    json: flags.AsJson = False,
+) -> None:
+    """Compare explainers on the same predictions, each with the same search over its ranking.
+
+    [bold]Example[/bold]
+
+        eigsearch compare --dataset BA-2Motifs --model gin --explainers eig_search,gradcam,ig
+    """
+    from eigsearch.cli.arena import make_ranker, pick_explainers
+    from eigsearch.cli.choose import choose_data, choose_model
+    from eigsearch.cli.printing import as_json
+    from eigsearch.cli.running import Assignment, carry_out, chosen
+    from eigsearch.cli.tables import print_findings
+    from eigsearch.options import Options
+
+    graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
+    selection = chosen(graphs, index if node is None else None, node)
+    network = choose_model(model, graphs, weights, model_args)
+    runs: list[tuple[str, dict[str, Any]]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in pick_explainers(explainers):
+            options = Options(sparsity=sparsity, ranker=make_ranker(name, network, graphs, seed))
+            assignment = Assignment(graphs, network, options, selection)
+            runs.append((name, carry_out(assignment, Path(scratch, name), seed=seed)))
+    if json:
+        as_json([{"explainer": name, **found} for name, found in runs])
+        return
+    print_findings(graphs.name, runs)

@@ -1,0 +1,122 @@
+"""`eigsearch explain`: the subgraphs behind the predictions of a model."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from eigsearch.cli import flags
+
+
+def explain(
+    dataset: flags.Dataset = None,
+    data: flags.DataFile = None,
+    model: flags.Model = "gin",
+    weights: flags.Weights = None,
+    model_args: flags.ModelArgs = None,
+    index: flags.Index = None,
+    node: flags.Node = None,
+    target: flags.Target = None,
+    data_root: flags.DataRoot = None,
+    explainer: flags.Explainer = "eig_search",
+    search: flags.Search = "sweep",
+    size: flags.Size = None,
+    sparsity: flags.Sparsity = 0.5,
+    min_size: flags.MinSize = 2,
+    groups: flags.Groups = "auto",
+    return_type: flags.ReturnType = "auto",
+    task: flags.Task = "auto",
+    engine: flags.Engine = "auto",
+    max_batch_nodes: flags.MaxBatchNodes = None,
+    seed: flags.Seed = 0,
+    out: flags.Out = None,
+    workers: flags.Workers = None,
+    ray: flags.Ray = None,
+    num_gpus: flags.NumGpus = 0.0,
+    shard_size: flags.ShardSize = None,
+    max_failures: flags.MaxFailures = None,
+    report: flags.Report = None,
+    json: flags.AsJson = False,
+) -> None:
+    """Explain predictions: which edges does the model need, and which suffice?
+
+    [bold]Examples[/bold]
+
+    The first fifty molecules of MUTAG, rows and a page of pictures into results/:
+
+        eigsearch explain --dataset MUTAG --model gcn --index 0:50 --out results --report page.html
+
+    Your own graphs and your own model (its module is imported; nothing else is executed):
+
+        eigsearch explain --data mine.pt --model mypkg.models:Net --weights net.safetensors
+
+    Nodes of a node set, on all cores; repeat the command after a crash and it goes on:
+
+        eigsearch explain --dataset BA-Shapes --node 300:400 --out results --workers 8
+    """
+    from eigsearch.cli.arena import make_ranker
+    from eigsearch.cli.choose import check_groups, choose_data, choose_model
+    from eigsearch.cli.running import Assignment, carry_out, chosen
+    from eigsearch.options import Options
+    from eigsearch.store.atomic import inside
+
+    graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
+    selection = chosen(graphs, index, node)
+    network = choose_model(model, graphs, weights, model_args)
+    ranker = make_ranker(explainer, network, graphs, seed)
+    options = Options(
+        sparsity=sparsity,
+        min_size=min_size,
+        groups=check_groups(groups),
+        return_type=return_type,
+        task=task,
+        engine=engine,
+        max_batch_nodes=max_batch_nodes,
+        ranker=ranker,
+        search=search if size is None else None,
+        size=size,
+    )
+    assignment = Assignment(
+        graphs,
+        network,
+        options,
+        selection,
+        target=target,
+        about={"model_name": model, "explainer": explainer},
+    )
+    where: dict[str, Any] = {
+        "seed": seed,
+        "workers": workers,
+        "ray": ray,
+        "num_gpus": num_gpus,
+        "shard_size": shard_size,
+        "max_failures": max_failures,
+    }
+    with tempfile.TemporaryDirectory() as scratch:
+        path = out or Path(scratch, "results")
+        page = None if report is None else inside(out or Path(), report)
+        found = carry_out(assignment, path, **where)
+        _tell(found, assignment.dataset, path, out, page, json)
+
+
+def _tell(
+    found: dict[str, Any], dataset: Any, path: Path, out: Path | None, page: Path | None, json: bool
+) -> None:
+    from eigsearch import store
+    from eigsearch.cli.pages import write_page
+    from eigsearch.cli.printing import as_json, say
+    from eigsearch.cli.tables import print_explanations, print_findings
+    from eigsearch.report.names import Names
+
+    if page is not None:
+        write_page(store.read(path, dataset.graphs), page, Names.of(dataset))
+    if json:
+        as_json({**found, "out": out and str(out), "report": page and str(page)})
+        return
+    print_explanations(path, dataset)
+    print_findings(dataset.name, [("all", found)])
+    if out is not None:
+        say(f"Rows: {out}/rows (read them with eigsearch.store.read, pandas or DuckDB)")
+    if page is not None:
+        say(f"Page: {page}")

@@ -1,0 +1,56 @@
+"""`eigsearch train`: a network like those of the zoo."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eigsearch.cli import flags
+
+
+def train(
+    dataset: flags.Dataset = None,
+    data: flags.DataFile = None,
+    model: Annotated[str, typer.Option(help="The layer: gcn, gin, sage or gat.")] = "gin",
+    out: Annotated[Path, typer.Option(help="The directory for weights and card.")] = Path("models"),
+    seed: Annotated[int | None, typer.Option(help="Seed of weights and split.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Stop after so many at the latest.")] = None,
+    data_root: flags.DataRoot = None,
+    json: flags.AsJson = False,
+) -> None:
+    """Train a network as the zoo's were: seeded, split 80/10/10, stopped early.
+
+    [bold]Examples[/bold]
+
+        eigsearch train --dataset BA-2Motifs --model gin
+
+        eigsearch explain --dataset BA-2Motifs --weights models/BA-2Motifs-gin.safetensors
+    """
+    from eigsearch.cli.choose import choose_data
+    from eigsearch.cli.printing import as_json, say, table
+    from eigsearch.datasets.near import resolve
+    from eigsearch.models import CONVS, make_card, recipe_for, save_model
+    from eigsearch.models import train as fit
+
+    graphs = choose_data(dataset, data, data_root)
+    conv = resolve("model", model, CONVS)
+    recipe = recipe_for(graphs.name, conv)
+    recipe = replace(
+        recipe,
+        seed=recipe.seed if seed is None else seed,
+        max_epochs=recipe.max_epochs if epochs is None else epochs,
+    )
+    result = fit(graphs, conv, recipe)
+    card = make_card(result, graphs)
+    path = save_model(result.model, card, out)
+    if json:
+        as_json({**asdict(card), "weights": str(path)})
+        return
+    accuracy = card.accuracy
+    row = [graphs.name, conv, accuracy.train, accuracy.val, accuracy.test]
+    columns = ["data set", "model", "train", "validation", "test", "paper", "epochs", "seconds"]
+    table("Accuracies", columns, [[*row, card.paper_test_accuracy, card.epochs, card.seconds]])
+    say(f"Weights: {path}")

@@ -1,0 +1,51 @@
+"""`eigsearch view`: what a run wrote, as a table and as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eigsearch.cli import flags
+
+
+def view(
+    path: Annotated[Path, typer.Argument(help="What `eigsearch explain --out` wrote.")],
+    index: flags.Index = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a page with pictures to this .html file.")
+    ] = None,
+    json: flags.AsJson = False,
+) -> None:
+    """Show the results of a run: its explanations in a sentence each, and as pictures.
+
+    [bold]Examples[/bold]
+
+        eigsearch view results
+
+        eigsearch view results --index 0:9 --out page.html
+    """
+    from eigsearch import store
+    from eigsearch.cli.pages import write_page
+    from eigsearch.cli.printing import as_json, say
+    from eigsearch.cli.select import parse_selection
+    from eigsearch.cli.tables import print_sentences
+    from eigsearch.report.names import Names
+
+    manifest = store.read_manifest(store.ResultDirectory(path).manifest_path)
+    places = None if index is None else set(parse_selection(index, manifest.rows, "--index"))
+    rows = [row for n, row in enumerate(store.rows(path)) if places is None or n in places]
+    names = Names(title=manifest.config.get("dataset", str(path)), **_tuples(manifest.names))
+    found = [store.explanation_of(row, manifest.options) for row in rows if not row["error"]]
+    page = None if out is None else write_page(found, out, names)
+    if json:
+        as_json({"manifest": manifest.config, "rows": rows, "report": page and str(page)})
+        return
+    print_sentences(rows, manifest)
+    if page is not None:
+        say(f"Page: {page}")
+
+
+def _tuples(names: dict[str, list[str] | None]) -> dict[str, tuple[str, ...]]:
+    return {key: tuple(values) for key, values in names.items() if values}

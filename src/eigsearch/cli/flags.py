@@ -1,0 +1,83 @@
+"""The options that commands share: the library's names, one help text each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_WHAT, _HOW, _WHERE = "What to explain", "How to explain", "Where to run, what to write"
+
+
+def _option(help: str, panel: str, *names: str) -> typer.models.OptionInfo:
+    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=True)
+
+
+Dataset = Annotated[str | None, _option("A data set by name: `eigsearch datasets`.", _WHAT)]
+DataFile = Annotated[
+    Path | None,
+    _option("Your own graphs: a file of PyG `Data`, saved with torch.save.", _WHAT, "--data"),
+]
+DataRoot = Annotated[
+    Path | None,
+    _option("A directory with raw files, for work without a network.", _WHAT),
+]
+Model = Annotated[
+    str,
+    _option("A network of the zoo (gin, gcn, …), or your own as package.module:Class.", _WHAT),
+]
+Weights = Annotated[
+    Path | None, _option("The model's weights: .safetensors, or a saved state_dict.", _WHAT)
+]
+ModelArgs = Annotated[
+    str | None, _option("""Arguments of your own class, as JSON: '{"hidden": 64}'.""", _WHAT)
+]
+Index = Annotated[
+    str | None, _option("The graphs to explain: 0:50, ::10 or 3,7,20:30. All by default.", _WHAT)
+]
+Node = Annotated[
+    str | None, _option("The nodes to explain on a node set: 17, 300:400, or : for all.", _WHAT)
+]
+Target = Annotated[
+    int | None, _option("The class to explain; the predicted one by default.", _WHAT)
+]
+
+Explainer = Annotated[str, _option("What ranks the edges: `eigsearch explainers`.", _HOW)]
+Search = Annotated[str, _option("How a ranking becomes a subgraph.", _HOW)]
+Size = Annotated[
+    int | None, _option("Cut the ranking at this many groups instead of searching.", _HOW)
+]
+Sparsity = Annotated[
+    float, _option("The share of edges to leave out at least; 0 sets no limit.", _HOW)
+]
+MinSize = Annotated[int, _option("The smallest size to try.", _HOW)]
+Groups = Annotated[str, _option("What is removed together: auto, undirected or directed.", _HOW)]
+ReturnType = Annotated[str, _option("What the model returns: auto, raw, log_probs or probs.", _HOW)]
+Task = Annotated[
+    str, _option("auto, regression, or a kind of classification as PyG spells it.", _HOW)
+]
+Engine = Annotated[str, _option("What evaluates candidates: auto or batched.", _HOW)]
+MaxBatchNodes = Annotated[int | None, _option("How many nodes one model call may hold.", _HOW)]
+Seed = Annotated[int, _option("Where the randomness of an explainer starts.", _HOW)]
+
+Out = Annotated[Path | None, _option("The directory for rows; continues a stopped run.", _WHERE)]
+Workers = Annotated[int | None, _option("Processes to share the work.", _WHERE)]
+Ray = Annotated[
+    str | None,
+    _option("Run on the Ray cluster at this address; `auto` finds or starts one.", _WHERE),
+]
+NumGpus = Annotated[float, _option("GPUs that each worker on Ray reserves.", _WHERE)]
+ShardSize = Annotated[int | None, _option("Rows that are computed and written together.", _WHERE)]
+MaxFailures = Annotated[
+    int | None,
+    _option(
+        "Stop after more rows without an explanation than this. By default after more than ten "
+        "that are more than half of all.",
+        _WHERE,
+    ),
+]
+Report = Annotated[
+    str | None, _option("Write a page with pictures of this name into the directory.", _WHERE)
+]
+AsJson = Annotated[bool, _option("Print JSON for machines.", _WHERE, "--json")]

@@ -1,0 +1,39 @@
+"""The progress bar of a run: done, rate, time left, failures; nothing when piped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bar
+
+from eigsearch.work import Progress
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[Progress], None]]:
+    """Show how far a run is on the error stream of a terminal."""
+    stream = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]:.0f}/s"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[failures]}"),
+    )
+    with Bar(*columns, console=stream, transient=True, disable=not stream.is_terminal) as bar:
+        task = bar.add_task(title, total=None, rate=0.0, failures="")
+
+        def show(now: Progress) -> None:
+            failures = f"{now.failures} failed" if now.failures else ""
+            bar.update(task, completed=now.done, total=now.total, rate=now.rate, failures=failures)
+
+        yield show

@@ -1,0 +1,66 @@
+"""Files that are either there and whole, or not there at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from eigsearch.errors import InputError
+
+_ASIDE = ".tmp"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def write_atomic(path: Path, content: bytes) -> None:
+    """Write a file so that no crash, not even of the machine, leaves a part of it.
+
+    The bytes go to a hidden file beside it, reach the disk, and take the name in one step.
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}{_ASIDE}")
+    try:
+        with aside.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(aside, path)
+        _sync_directory(path.parent)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        if error.errno in _FULL:
+            raise InputError(
+                f"Expected room for {path} on its disk (got: {error.strerror}). Free some and "
+                "repeat the command: it goes on where it stopped."
+            ) from error
+        raise
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Remove what a killed process left of files that it had not finished."""
+    for leftover in directory.glob(f".*{_ASIDE}"):
+        leftover.unlink(missing_ok=True)
+
+
+def inside(directory: Path, name: str) -> Path:
+    """Return the path of a file in a directory; refuse a name that leads out of it.
+
+    >>> inside(Path("results"), "report.html").name
+    'report.html'
+    """
+    path = directory / name
+    if not path.resolve().is_relative_to(directory.resolve()):
+        raise InputError(
+            f"Expected {name!r} to stay inside the output directory {directory} "
+            f"(got {path.resolve()}). Pass a plain file name."
+        )
+    return path
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make a rename last: on POSIX it is the directory that remembers a name."""
+    if os.name == "posix":
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,41 @@
+"""Rows as the bytes of files: Parquet for everything, JSON lines for a quick look."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from eigsearch.store.rows import Row, chosen_edges
+from eigsearch.store.schema import LINE_COLUMNS, ROWS, TIMES
+
+
+def rows_to_parquet(rows: Sequence[Row]) -> bytes:
+    """Return rows as the bytes of a Parquet file; the same rows give the same bytes."""
+    return _parquet(rows, ROWS)
+
+
+def times_to_parquet(rows: Sequence[Row], seconds: Sequence[float]) -> bytes:
+    """Return how long each row took as the bytes of a Parquet file."""
+    return _parquet([{**row, "seconds": s} for row, s in zip(rows, seconds, strict=True)], TIMES)
+
+
+def rows_to_lines(rows: Sequence[Row]) -> bytes:
+    """Return rows as JSON lines: who, what was found, and the chosen edges."""
+    return b"".join(json.dumps(_line(row)).encode() + b"\n" for row in rows)
+
+
+def _line(row: Row) -> dict[str, Any]:
+    line = {name: row.get(name) for name in LINE_COLUMNS}
+    return {**line, "edges": chosen_edges(row) if row.get("error") is None else None}
+
+
+def _parquet(rows: Sequence[Row], schema: pa.Schema) -> bytes:
+    columns = [pa.array([row.get(f.name) for row in rows], type=f.type) for f in schema]
+    stream = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(columns, schema=schema), stream, compression="zstd")
+    return stream.getvalue()

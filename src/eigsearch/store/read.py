@@ -1,0 +1,36 @@
+"""Reads the results of a run back, one explanation at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from torch_geometric.data import Data
+
+from eigsearch.explanation import SubgraphExplanation
+from eigsearch.store.directory import ResultDirectory, read_rows
+from eigsearch.store.manifest import read_manifest
+from eigsearch.store.rows import Row, explanation_of
+
+
+def rows(path: str | Path) -> Iterator[Row]:
+    """Yield the rows of a results directory in order, those without an explanation included."""
+    directory = ResultDirectory(path)
+    read_manifest(directory.manifest_path)  # says what is wrong with a directory of anything else
+    for file in directory.row_files().values():
+        yield from read_rows(file).to_pylist()
+
+
+def read(
+    path: str | Path, data: Sequence[Data] | Data | None = None
+) -> Iterator[SubgraphExplanation]:
+    """Yield the explanations of a results directory in order.
+
+    `data` brings the features back: the data set that was explained, or the one graph of a node
+    set. Rows that could not be explained are left out; `rows` has them, with the reason.
+    """
+    config = read_manifest(ResultDirectory(path).manifest_path).options
+    for row in rows(path):
+        if row["error"] is None:
+            graph = data if data is None or isinstance(data, Data) else data[row["index"]]
+            yield explanation_of(row, config, graph)

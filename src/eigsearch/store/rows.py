@@ -1,0 +1,140 @@
+"""Explanations as rows, and rows as explanations again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.explanation import SubgraphExplanation
+from eigsearch.search import Curve, Step
+
+Row = dict[str, Any]
+
+_POINT = ("size", "kept", "removed", "fidelity_plus", "fidelity_minus")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a row is about: a graph of a source, and the node where nodes are explained."""
+
+    index: int
+    node: int | None = None
+    name: str | None = None
+
+
+def failed_row(subject: Subject, reason: str) -> Row:
+    """Return the row of a graph that could not be explained."""
+    return {**_subject(subject), "error": reason}
+
+
+def to_row(subject: Subject, explanation: SubgraphExplanation) -> Row:
+    """Return an explanation as one row; `explanation_of` makes it an explanation again."""
+    return {
+        **_subject(subject),
+        **_finding(explanation),
+        **_graph(explanation),
+        "group_keep": explanation.keep.tolist(),
+        "group_score": explanation.score.tolist(),
+        "group_order": explanation.order.tolist(),
+        "found": _points(explanation.found),
+        "curve": _points(explanation.curve),
+        "path": [{**vars(step), "keep": step.keep.tolist()} for step in explanation.path],
+    }
+
+
+def explanation_of(
+    row: Row, config: dict[str, Any], data: Data | None = None
+) -> SubgraphExplanation:
+    """Return the explanation that a row describes.
+
+    Without `data` the graph has its edges and no features; for a node it then has only the edges
+    of the computation graph.
+    """
+    prediction = row["prediction"]
+    return SubgraphExplanation(
+        data=_graph_of(row) if data is None else data,
+        target=row["target"],
+        prediction=prediction if row["task"] == "regression" else int(prediction),
+        value=row["value"],
+        keep=torch.tensor(row["group_keep"], dtype=torch.bool),
+        score=torch.tensor(row["group_score"], dtype=torch.float64),
+        order=torch.tensor(row["group_order"], dtype=torch.long),
+        group=torch.tensor(row["edge_group"], dtype=torch.long),
+        curve=_curve(row["curve"]),
+        found=_curve(row["found"]),
+        node=row["node"],
+        edges=None if data is None or row["edge_id"] is None else torch.tensor(row["edge_id"]),
+        engine=row["engine"],
+        config={**config, "task": row["task"], "return_type": row["return_type"]},
+        note=row["note"],
+        path=tuple(Step(**{**step, "keep": torch.tensor(step["keep"])}) for step in row["path"]),
+    )
+
+
+def chosen_edges(row: Row) -> list[tuple[int, int]]:
+    """Return the edges of the chosen subgraph as pairs of nodes."""
+    edges = zip(row["edge_source"], row["edge_target"], row["edge_mask"], strict=True)
+    return [(source, target) for source, target, chosen in edges if chosen]
+
+
+def _subject(subject: Subject) -> Row:
+    return {"index": subject.index, "node": subject.node, "name": subject.name}
+
+
+def _finding(explanation: SubgraphExplanation) -> Row:
+    nothing = len(explanation.found) == 0  # no edge at all: there is no fidelity to speak of
+    return {
+        "task": explanation.config["task"],
+        "return_type": explanation.config["return_type"],
+        "target": explanation.target,
+        "prediction": float(explanation.prediction),
+        "value": explanation.value,
+        "size": explanation.size,
+        "num_groups": explanation.num_groups,
+        "sparsity": explanation.sparsity,
+        "fidelity_plus": None if nothing else explanation.fidelity_plus,
+        "fidelity_minus": None if nothing else explanation.fidelity_minus,
+        "gain": None if nothing else explanation.gain,
+        "note": explanation.note,
+        "engine": explanation.engine,
+    }
+
+
+def _graph(explanation: SubgraphExplanation) -> Row:
+    data, edges, mask = explanation.data, explanation.edges, explanation.edge_mask
+    ends = data.edge_index
+    if edges is not None:
+        ends, mask = ends[:, edges], mask[edges]
+    labels = data.get("node_label") if edges is None else None  # a large graph is not repeated
+    return {
+        "num_nodes": int(data.num_nodes),
+        "edge_source": ends[0].tolist(),
+        "edge_target": ends[1].tolist(),
+        "edge_mask": mask.tolist(),
+        "edge_group": explanation.group.tolist(),
+        "edge_id": None if edges is None else edges.tolist(),
+        "node_label": labels.tolist() if isinstance(labels, Tensor) else None,
+    }
+
+
+def _graph_of(row: Row) -> Data:
+    edge_index = torch.tensor([row["edge_source"], row["edge_target"]], dtype=torch.long)
+    data = Data(edge_index=edge_index.reshape(2, -1), num_nodes=row["num_nodes"])
+    if row["node_label"] is not None:
+        data.node_label = torch.tensor(row["node_label"], dtype=torch.long)
+    return data
+
+
+def _points(curve: Curve) -> list[dict[str, float]]:
+    columns = (getattr(curve, name).tolist() for name in _POINT)
+    return [dict(zip(_POINT, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _curve(points: list[dict[str, float]]) -> Curve:
+    columns = {name: [point[name] for point in points] for name in _POINT}
+    tensors = {name: torch.tensor(c, dtype=torch.float64) for name, c in columns.items()}
+    return Curve(**{**tensors, "size": tensors["size"].long()})

@@ -1,0 +1,83 @@
+"""The columns of a result: one row per explanation, everything but the features."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+SCHEMA_VERSION = 1
+
+
+def _list(kind: pa.DataType) -> pa.DataType:
+    return pa.list_(pa.field("element", kind))  # the name that Parquet gives it
+
+
+_INTEGERS = _list(pa.int64())
+_POINT = pa.struct(
+    [
+        ("size", pa.int64()),
+        ("kept", pa.float64()),
+        ("removed", pa.float64()),
+        ("fidelity_plus", pa.float64()),
+        ("fidelity_minus", pa.float64()),
+    ]
+)
+_STATION = pa.struct(
+    [
+        ("move", pa.string()),
+        ("keep", _list(pa.bool_())),
+        ("gain", pa.float64()),
+        ("evaluations", pa.int64()),
+    ]
+)
+
+ROWS = pa.schema(
+    [
+        # What was explained.
+        ("index", pa.int64()),  # the graph's place in the data set
+        ("node", pa.int64()),  # the explained node; null for a graph
+        ("name", pa.string()),  # what the source calls the graph, such as its SMILES
+        ("error", pa.string()),  # why there is no explanation; null where there is one
+        ("task", pa.string()),
+        ("return_type", pa.string()),
+        ("target", pa.int64()),
+        ("prediction", pa.float64()),
+        ("value", pa.float64()),
+        # What was found.
+        ("size", pa.int64()),
+        ("num_groups", pa.int64()),
+        ("sparsity", pa.float64()),
+        ("fidelity_plus", pa.float64()),
+        ("fidelity_minus", pa.float64()),
+        ("gain", pa.float64()),
+        ("note", pa.string()),
+        ("engine", pa.string()),
+        # The graph: one entry per directed edge that could be removed.
+        ("num_nodes", pa.int64()),
+        ("edge_source", _INTEGERS),
+        ("edge_target", _INTEGERS),
+        ("edge_mask", _list(pa.bool_())),
+        ("edge_group", _INTEGERS),
+        ("edge_id", _INTEGERS),  # where these edges stand in a node set's graph; null for a graph
+        ("node_label", _INTEGERS),
+        # One entry per group, per size that was evaluated, per station of the search.
+        ("group_keep", _list(pa.bool_())),
+        ("group_score", _list(pa.float64())),
+        ("group_order", _INTEGERS),
+        ("found", _list(_POINT)),
+        ("curve", _list(_POINT)),
+        ("path", _list(_STATION)),
+    ],
+    metadata={"eigsearch": str(SCHEMA_VERSION)},
+)
+
+# Time is no part of a row: it is the one thing that differs when the same run is repeated.
+TIMES = pa.schema(
+    [("index", pa.int64()), ("node", pa.int64()), ("seconds", pa.float64())],
+    metadata={"eigsearch": str(SCHEMA_VERSION)},
+)
+
+# What a line of the JSONL files holds of a row, next to its chosen edges.
+LINE_COLUMNS = (
+    *("index", "node", "name", "error", "task", "target", "prediction", "value", "size"),
+    *("num_groups", "sparsity", "fidelity_plus", "fidelity_minus", "gain", "note", "engine"),
+)

@@ -1,0 +1,249 @@
+"""Explains any number of predictions into a directory, and goes on where it was stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.errors import InputError, ModelError
+from eigsearch.options import Options
+from eigsearch.run import Run
+from eigsearch.store import Manifest, ResultDirectory
+from eigsearch.work.backends import check_workers, perform
+from eigsearch.work.digest import digest_of, model_digest
+from eigsearch.work.shards import Plan, check_shard_size, default_shard_size
+from eigsearch.work.sources import MemorySource, Source
+from eigsearch.work.worker import ExplainJob
+
+_FEW_FAILURES = 10  # so many bad graphs are bad luck, whatever their share
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        done: Rows that are written, those of an earlier start included.
+        total: Rows that the run has.
+        failures: How many of the written ones could not be explained.
+        before: Rows that an earlier start had written.
+        seconds: The time since this start.
+    """
+
+    done: int
+    total: int
+    failures: int
+    before: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Rows per second since this start."""
+        return (self.done - self.before) / self.seconds if self.seconds > 0 else 0.0
+
+
+def explain_to(
+    path: str | Path,
+    model: Any,
+    data: Source | Iterable[Data] | Data,
+    *,
+    index: Sequence[int] | None = None,
+    node: Sequence[int] | Tensor | None = None,
+    target: int | Sequence[int | None] | None = None,
+    options: Options | None = None,
+    seed: int = 0,
+    shard_size: int | None = None,
+    workers: int | None = None,
+    ray: str | None = None,
+    num_gpus: float = 0.0,
+    max_failures: int | None = None,
+    about: Mapping[str, Any] | None = None,
+    names: Mapping[str, Any] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Progress:
+    """Write one row per explanation into a directory; return how the run ended.
+
+    The same call after a crash continues it: nothing is lost and nothing is done twice. A graph
+    that cannot be explained becomes a row with the reason.
+
+    Args:
+        path: The directory, new or of the same run.
+        model: The model to explain.
+        data: Graphs, a source of them, or the one graph of a node set.
+        index: The graphs to explain by number, by default all.
+        node: The nodes to explain, where `data` is the graph of a node set.
+        target: The class to explain, one for all or one for each; by default the predicted one.
+        options: How to explain.
+        seed: Where the randomness of an explainer starts.
+        shard_size: How many rows are computed and written together.
+        workers: How many processes share the work.
+        ray: The address of a Ray cluster to run on; `"auto"` finds or starts one.
+        num_gpus: What each worker on Ray reserves.
+        max_failures: Stop after more failed rows than this; by default after more than ten that
+            are more than half of all rows so far.
+        about: What else the rows depend on, for the manifest, such as the data set's name.
+        names: What numbers stand for, such as `class_names`, for the manifest.
+        progress: Called after each shard.
+    """
+    options = options or Options()
+    check_workers(workers)
+    Run(model, options)  # refuses what cannot be explained before anything is written
+    source = as_source(data)
+    plan = _plan(source, index, node, target, shard_size)
+    job = ExplainJob(model, options, seed, graph=None if node is None else source)
+    manifest = Manifest(
+        config=_config(model, source, plan, options, seed, about or {}),
+        rows=len(plan.items),
+        shard_size=plan.shard_size,
+        names=dict(names or {}),
+    )
+    directory = ResultDirectory(path)
+    with directory.claimed(manifest):
+        done = directory.row_files()
+        tally = _Tally(directory, plan, max_failures, progress)
+        tally.check()
+        remaining = plan.shards(done)
+        for shard in perform(job, remaining, workers=workers, ray=ray, num_gpus=num_gpus):
+            directory.write(shard)
+            tally.add(shard.count, shard.failures, shard.reason)
+        tally.finish()
+    return tally.progress
+
+
+class _Tally:
+    """Counts what is written, and stops a run that fails from the start."""
+
+    def __init__(
+        self,
+        directory: ResultDirectory,
+        plan: Plan,
+        limit: int | None,
+        report: Callable[[Progress], None] | None,
+    ) -> None:
+        reasons = directory.failures()
+        rows = len(plan.items)
+        sizes = (min(plan.shard_size, rows - n * plan.shard_size) for n in directory.row_files())
+        self.before = self.done = sum(sizes)
+        self.failures, self.reason = len(reasons), next(iter(reasons), None)
+        self.total, self.limit, self.report = rows, limit, report
+        self.path, self.start = directory.path, time.perf_counter()
+
+    @property
+    def progress(self) -> Progress:
+        seconds = time.perf_counter() - self.start
+        return Progress(self.done, self.total, self.failures, self.before, seconds)
+
+    def add(self, count: int, failures: int, reason: str | None) -> None:
+        self.done += count
+        self.failures += failures
+        self.reason = self.reason or reason
+        self.check()
+
+    def check(self) -> None:
+        if self.report:
+            self.report(self.progress)
+        limit = max(_FEW_FAILURES, self.done // 2) if self.limit is None else self.limit
+        if self.failures > limit:
+            raise ModelError(self._sentence(f"at most {limit} rows without an explanation"))
+
+    def finish(self) -> None:
+        """Refuse to call a run a success that explained nothing."""
+        if self.limit is None and 0 < self.failures == self.total:
+            raise ModelError(self._sentence("at least one explanation"))
+
+    def _sentence(self, expected: str) -> str:
+        return (
+            f"Expected {expected} (got {self.failures} failures in {self.done} rows). The first: "
+            f"{self.reason} Mend the cause and use a new directory; the rows and their reasons "
+            f"are in {self.path}."
+        )
+
+
+def as_source(data: Source | Iterable[Data] | Data) -> Source:
+    """Return anything that holds graphs as a source.
+
+    >>> len(as_source([Data(num_nodes=1), Data(num_nodes=2)]))
+    2
+    """
+    if isinstance(data, Data):
+        return MemorySource([data])
+    if isinstance(data, Source):
+        return data
+    if not isinstance(data, Iterable):
+        raise InputError(
+            f"Expected `data` to be graphs or a source of them (got {type(data).__name__}). "
+            "Pass a list of torch_geometric.data.Data."
+        )
+    return MemorySource(tuple(data))
+
+
+def _plan(
+    source: Source,
+    index: Sequence[int] | None,
+    node: Sequence[int] | Tensor | None,
+    target: int | Sequence[int | None] | None,
+    shard_size: int | None,
+) -> Plan:
+    if node is not None and (len(source) != 1 or index is not None):
+        raise InputError(
+            f"Expected one graph together with `node` (got {len(source)}). "
+            "Explain the nodes of one graph at a time."
+        )
+    items = _items(source, index) if node is None else [int(n) for n in node]
+    if not (target is None or isinstance(target, int)) and len(target) != len(items):
+        raise InputError(
+            f"Expected one `target` for each of {len(items)} predictions (got {len(target)}). "
+            "Pass one class for all, or as many as there are."
+        )
+    size = default_shard_size(len(items)) if shard_size is None else shard_size
+    check_shard_size(size)
+    return Plan(items, target, size, source if node is None else None)
+
+
+def _items(source: Source, index: Sequence[int] | None) -> Sequence[int]:
+    if index is None:
+        return range(len(source))
+    wrong = [i for i in index if not 0 <= i < len(source)]
+    if wrong:
+        raise InputError(
+            f"Expected `index` to name graphs from 0 to {len(source) - 1} (got {wrong[0]}). "
+            "Pass numbers that the data set has."
+        )
+    return index
+
+
+def _config(
+    model: Any,
+    source: Source,
+    plan: Plan,
+    options: Options,
+    seed: int,
+    about: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return everything that the rows depend on as plain values."""
+    plain = {k: v for k, v in options.describe().items() if k != "versions"}
+    if isinstance(options.groups, Tensor):
+        plain["groups"] = digest_of([{"groups": options.groups}])
+    return {
+        "data": source.digest,
+        "items": _spelled(plan.items),
+        "kind": "graphs" if plan.source is not None else "nodes",
+        "model": model_digest(model),
+        "options": plain,
+        "seed": seed,
+        "target": plan.targets if isinstance(plan.targets, int | None) else _spelled(plan.targets),
+        **about,
+    }
+
+
+def _spelled(values: Sequence[Any]) -> str:
+    """Return a selection in a few words."""
+    if isinstance(values, range):
+        return f"{values.start}:{values.stop}:{values.step}"
+    return f"{len(values)} chosen, {digest_of([{'values': list(values)}])}"

@@ -1,0 +1,182 @@
+"""Processes: workers of one thread each; one that dies is replaced and its shard done again."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import traceback
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Generic
+
+from eigsearch.errors import EigsearchError, ModelError
+from eigsearch.work.backends import Job, R, S
+from eigsearch.work.pack import pack, unpack
+
+_PRELOAD = ["eigsearch.work.worker"]
+_DEATHS = 5  # a shard that so many workers did not survive is what kills them
+
+
+@dataclass
+class _Task(Generic[S]):
+    """A shard, and how many workers died of it."""
+
+    shard: S
+    deaths: int = 0
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """An error that is no row's: the run has to stop."""
+
+    message: str
+    expected: bool
+
+
+class _Worker(Generic[S, R]):
+    """A process at the other end of a line, and what it is working on."""
+
+    def __init__(self, packed_job: bytes) -> None:
+        self.line, theirs = multiprocessing.Pipe()
+        self.process = _start(theirs)
+        theirs.close()  # so that the end of the process is the end of the line
+        self.task: _Task[S] | None = None
+        self._send(packed_job)
+
+    def give(self, task: _Task[S]) -> None:
+        """Let the worker begin a shard."""
+        self.task = task
+        self._send(pack(task.shard))
+
+    def take(self) -> R | None:
+        """Return the result of the shard, or None if the worker died."""
+        try:
+            result = unpack(self.line.recv_bytes())
+        except (EOFError, OSError):
+            self.stop()
+            return None
+        if isinstance(result, _Failed):
+            raise (EigsearchError if result.expected else RuntimeError)(result.message)
+        return result
+
+    def stop(self) -> None:
+        """End the process."""
+        self.line.close()
+        self.process.terminate()
+        self.process.join()
+
+    def _send(self, content: bytes) -> None:
+        try:
+            self.line.send_bytes(content)
+        except OSError:  # it died; `take` finds out
+            return
+
+
+class _Pool(Generic[S, R]):
+    """Keeps up to `count` workers busy until there are no shards left."""
+
+    def __init__(self, job: Job[S, R], shards: Iterable[S], count: int) -> None:
+        self._job = pack(job)
+        self._shards = iter(shards)
+        self._again: deque[_Task[S]] = deque()
+        self._count = count
+        self.busy: list[_Worker[S, R]] = []
+
+    def results(self) -> Iterator[R]:
+        """Yield each result as soon as it is there."""
+        while len(self.busy) < self._count and (task := self._next()):
+            self._employ(_Worker(self._job), task)
+        while self.busy:
+            ready = wait([worker.line for worker in self.busy])
+            for worker in [w for w in self.busy if w.line in ready]:
+                self.busy.remove(worker)
+                yield from self._finish(worker)
+
+    def _finish(self, worker: _Worker[S, R]) -> Iterator[R]:
+        """Yield what a worker has to say, and give it, or its heir, the next shard."""
+        result = worker.take()
+        if result is None:
+            self._mourn(worker)
+        else:
+            yield result
+        task = self._next()
+        if task is None:
+            worker.stop()
+        else:
+            self._employ(_Worker(self._job) if result is None else worker, task)
+
+    def _next(self) -> _Task[S] | None:
+        if self._again:
+            return self._again.popleft()
+        shard = next(self._shards, None)
+        return None if shard is None else _Task(shard)
+
+    def _employ(self, worker: _Worker[S, R], task: _Task[S]) -> None:
+        self.busy.append(worker)
+        worker.give(task)
+
+    def _mourn(self, worker: _Worker[S, R]) -> None:
+        assert worker.task is not None
+        worker.task.deaths += 1
+        if worker.task.deaths >= _DEATHS:
+            raise ModelError(
+                f"Expected a worker process to survive its shard (got {_DEATHS} that died, the "
+                f"last with exit code {worker.process.exitcode}). Look for a graph that needs more "
+                "memory than there is; a script has to start its runs under "
+                '`if __name__ == "__main__":`.'
+            )
+        self._again.append(worker.task)
+
+
+def in_processes(job: Job[S, R], shards: Iterable[S], count: int) -> Iterator[R]:
+    """Yield the result of each shard as soon as one of `count` processes has it."""
+    pool = _Pool(job, shards, count)
+    try:
+        yield from pool.results()
+    finally:
+        for worker in pool.busy:
+            worker.stop()
+
+
+def _start(line: Connection) -> BaseProcess:
+    """Start a process that serves a line.
+
+    A fork server imports torch once and forks from there, so a worker starts in milliseconds.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        process: BaseProcess = multiprocessing.get_context("spawn").Process(
+            target=_serve, args=(line,), daemon=True
+        )
+    else:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(_PRELOAD)
+        process = context.Process(target=_serve, args=(line,), daemon=True)
+    process.start()
+    return process
+
+
+def _serve(line: Connection) -> None:
+    """Run in the worker: receive the job once, then shards, until the line ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
+    os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        _work(line)
+    except (EOFError, OSError):
+        return
+    except EigsearchError as error:
+        line.send_bytes(pack(_Failed(str(error), expected=True)))
+    except Exception:
+        line.send_bytes(pack(_Failed(traceback.format_exc(), expected=False)))
+
+
+def _work(line: Connection) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    work: Any = unpack(line.recv_bytes()).open()
+    while True:
+        line.send_bytes(pack(work(unpack(line.recv_bytes()))))

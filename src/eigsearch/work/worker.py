@@ -1,0 +1,134 @@
+"""The work itself: a worker loads the model once and turns shards into rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from eigsearch.errors import EigsearchError, MissingExtraError
+from eigsearch.explain import WINDOW
+from eigsearch.explanation import SubgraphExplanation
+from eigsearch.options import Options
+from eigsearch.run import Question, Run
+from eigsearch.store import Row, ShardFiles, Subject
+from eigsearch.store.encode import rows_to_lines, rows_to_parquet, times_to_parquet
+from eigsearch.store.rows import failed_row, to_row
+from eigsearch.work.shards import Shard
+from eigsearch.work.sources import Source
+
+_LONGEST_REASON = 500
+
+
+@dataclass(frozen=True)
+class ExplainJob:
+    """What every worker gets, once: the model, how to explain, and the graph of a node set.
+
+    Attributes:
+        model: The model to explain.
+        options: How to explain.
+        seed: Where the randomness of an explainer starts, together with the shard's number.
+        graph: The source of the one graph of a node set; None where graphs are explained.
+    """
+
+    model: Any
+    options: Options
+    seed: int = 0
+    graph: Source | None = None
+
+    def open(self) -> Worker:
+        """Return a worker with everything loaded."""
+        return Worker(self)
+
+
+class Worker:
+    """Explains shards. The same shard gives the same bytes in whichever worker and order."""
+
+    def __init__(self, job: ExplainJob) -> None:
+        self.job = job
+        self._graph = None if job.graph is None else job.graph[0]
+
+    def __call__(self, shard: Shard) -> ShardFiles:
+        """Return the rows of a shard, those that could not be explained with the reason."""
+        rows, seconds = self.rows(shard)
+        reasons = [row["error"] for row in rows if row.get("error")]
+        return ShardFiles(
+            number=shard.number,
+            rows=rows_to_parquet(rows),
+            lines=rows_to_lines(rows),
+            times=times_to_parquet(rows, seconds),
+            count=len(rows),
+            failures=len(reasons),
+            reason=reasons[0] if reasons else None,
+        )
+
+    def rows(self, shard: Shard) -> tuple[list[Row], list[float]]:
+        """Return the rows of a shard and the seconds that each took."""
+        rows: list[Row] = []
+        seconds: list[float] = []
+        run = Run(self.job.model, self.job.options)  # what one learns on its way stays in a shard
+        with one_thread(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.job.seed + shard.number)
+            for start in range(0, len(shard.items), WINDOW):
+                began = time.perf_counter()
+                window = range(start, min(start + WINDOW, len(shard.items)))
+                rows += self._window(run, shard, window)
+                seconds += [(time.perf_counter() - began) / len(window)] * len(window)
+        return rows, seconds
+
+    def _window(self, run: Run, shard: Shard, window: Sequence[int]) -> list[Row]:
+        """Return the rows of graphs that share model calls."""
+        asked = [self._ask(shard, place) for place in window]
+        answers = iter(_answers(run, [q for _, q in asked if isinstance(q, Question)]))
+        found = [(s, next(answers) if isinstance(q, Question) else q) for s, q in asked]
+        return [failed_row(s, f) if isinstance(f, str) else to_row(s, f) for s, f in found]
+
+    def _ask(self, shard: Shard, place: int) -> tuple[Subject, Question | str]:
+        """Return what a row is about with its question, or the reason why it cannot be asked."""
+        item, target = shard.items[place], shard.targets[place]
+        if shard.graphs is None:
+            assert self._graph is not None
+            return Subject(0, item), Question(self._graph, target, item)
+        try:
+            subject = Subject(item, name=shard.graphs.name(place))
+            return subject, Question(shard.graphs[place], target)
+        except MissingExtraError:
+            raise
+        except Exception as error:
+            return Subject(item), _reason(error)
+
+
+def _answers(run: Run, questions: Sequence[Question]) -> list[SubgraphExplanation | str]:
+    """Return an explanation or the reason for none; halving finds the graph at fault."""
+    if not questions:
+        return []
+    try:
+        return list(run.answer(questions))
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        if len(questions) == 1:
+            return [_reason(error)]
+    middle = len(questions) // 2
+    return _answers(run, questions[:middle]) + _answers(run, questions[middle:])
+
+
+def _reason(error: Exception) -> str:
+    """Return an error as one line."""
+    text = str(error) if isinstance(error, EigsearchError) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split())[:_LONGEST_REASON]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run torch on one thread: as fast for small graphs, and sums come in the same order."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

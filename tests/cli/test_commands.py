@@ -1,0 +1,99 @@
+"""The other commands, as a user runs them, and what they wrote."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eigsearch import datasets, explainers
+from eigsearch.cli.running import findings
+from eigsearch.models import zoo
+
+
+def test_demo(run, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "manifest.json").write_text("of an older version")
+    printed = run("demo", "--out", tmp_path).stdout
+    for word in ("Fidelity+", "Fidelity−", "gain", "AUC", "precision", "recall", "ms each"):
+        assert word in printed
+    assert str(tmp_path / "report.html") in printed
+    assert "BA-2Motifs" in (tmp_path / "report.html").read_text()
+    found = findings(tmp_path / "results", datasets.generate("BA-2Motifs"))
+    assert (found["rows"], found["failures"]) == (100, 0)
+    assert found["auc"] > 0.95
+    assert found["precision"] > 0.5
+    assert found["recall"] > 0.9
+    assert found["seconds"] > 0
+
+
+def test_train_writes_weights_and_card(run, run_json, tmp_path: Path) -> None:
+    command = ("train", "--dataset", "BA-2Motifs", "--model", "sage", "--epochs", "2")
+    found = run_json(*command, "--out", tmp_path / "a")
+    card = json.loads(Path(found["weights"]).with_suffix(".json").read_text())
+    assert card["epochs"] == 2
+    assert card["recipe"]["conv"] == "sage"
+    printed = run(*command, "--out", tmp_path / "b").stdout
+    assert "validation" in printed
+    names = "BA-2Motifs-sage.safetensors"
+    assert (tmp_path / "a" / names).read_bytes() == (tmp_path / "b" / names).read_bytes()
+
+
+def test_datasets(run, run_json) -> None:
+    assert [entry["name"] for entry in run_json("datasets")] == list(datasets.names())
+    assert all(name in run("datasets").stdout for name in datasets.names())
+
+
+def test_models(run, run_json) -> None:
+    found = run_json("models")
+    assert [(card["dataset"], card["recipe"]["conv"]) for card in found] == list(zoo.names())
+    assert "eigsearch train --dataset BA-2Motifs" in run("models").stdout.replace("\n", "")
+
+
+def test_explainers(run, run_json) -> None:
+    assert [card["explainer"] for card in run_json("explainers")] == list(explainers.names())
+    assert "gnnexplainer" in run("explainers").stdout
+
+
+def test_compare(run, run_json) -> None:
+    command = ("compare", "--dataset", "BA-2Motifs", "--index", "498:502")
+    found = run_json(*command, "--explainers", "eig_search,random,occlusion")
+    assert [row["explainer"] for row in found] == ["eig_search", "random", "occlusion"]
+    assert all(row["rows"] == 4 and row["failures"] == 0 for row in found)
+    assert found[0]["auc"] > found[1]["auc"]
+    assert "random" in run(*command, "--explainers", "eig_search,random").stdout
+
+
+@pytest.fixture
+def results(run, tmp_path: Path) -> Path:
+    run("explain", "--dataset", "BA-2Motifs", "--model", "gin", "--index", "498:502",
+        "--out", tmp_path / "results")  # fmt: skip
+    return tmp_path / "results"
+
+
+def test_view(run, run_json, results: Path) -> None:
+    printed = run("view", results, "--out", results / "page.html").stdout
+    assert printed.count("P(class 0)") == printed.count("P(class 1)") == 2
+    assert "house" in (results / "page.html").read_text()
+    assert [row["index"] for row in run_json("view", results, "--index", "1:3")["rows"]] == [
+        499,
+        500,
+    ]
+
+
+def test_help_teaches(run) -> None:
+    for command in ("demo", "explain", "compare", "view", "train", "datasets", "models"):
+        assert "Usage" in run(command, "--help").stdout
+    assert "eigsearch explain --dataset MUTAG" in run("explain", "--help").stdout
+
+
+def test_the_installed_command_in_a_pipe(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from eigsearch.cli import main; main()"]
+    arguments = ["explain", "--dataset", "BA-2Motifs", "--index", "0:40", "--out", str(tmp_path)]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout

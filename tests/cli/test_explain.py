@@ -1,0 +1,116 @@
+"""`eigsearch explain`, as a user runs it, and what it wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import torch
+from safetensors.torch import save_file
+from torch_geometric.data import Data
+
+from eigsearch import store
+from eigsearch.datasets import generate
+from eigsearch.datasets import save_file as save_graphs
+
+BA = ("explain", "--dataset", "BA-2Motifs", "--model", "gin")
+
+
+def test_rows_configuration_and_page(run, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    result = run(*BA, "--index", "495:505", "--out", out, "--report", "page.html")
+    frame = pd.read_parquet(out / "rows")
+    assert frame["index"].tolist() == list(range(495, 505))
+    assert frame["error"].isna().all()
+    lines = (out / "jsonl" / "000000.jsonl").read_text().splitlines()
+    assert [json.loads(line)["gain"] for line in lines] == frame["gain"].tolist()
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["config"]["options"]["sparsity"] == 0.5
+    assert manifest["config"]["seed"] == 0
+    assert set(manifest["versions"]) == {"eigsearch", "torch", "torch_geometric"}
+    assert len(manifest["config"]["model"]) == len(manifest["config"]["data"]) == 64
+    assert "<html" in (out / "page.html").read_text()
+    assert "house" in result.stdout
+    assert "AUC" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_rows_read_back_as_explanations(run, tmp_path: Path) -> None:
+    run(*BA, "--index", "::250", "--out", tmp_path / "results")
+    graphs = generate("BA-2Motifs").graphs
+    found = list(store.read(tmp_path / "results", graphs))
+    assert [e.data is graphs[i] for i, e in zip(range(0, 1000, 250), found, strict=True)] == [1] * 4
+    assert all(e.edge_mask.numel() == e.data.num_edges for e in found)
+    assert found[0].config["versions"]["torch"] == torch.__version__
+
+
+def test_json_for_machines(run_json, tmp_path: Path) -> None:
+    found = run_json(*BA, "--index", "0,500", "--sparsity", "0.8")
+    assert found["rows"] == 2
+    assert found["failures"] == 0
+    assert found["sparsity"] >= 0.76
+    assert 0.9 <= found["auc"] <= 1
+    assert found["out"] is None
+
+
+def test_own_graphs_own_model_own_weights(run_json, own: Path) -> None:
+    import mynet
+
+    network = mynet.Net(hidden=4)
+    save_file(network.state_dict(), own / "net.safetensors")
+    torch.save(network.state_dict(), own / "net.pt")
+    command = ("explain", "--data", "mine.pt", "--model", "mynet:Net", "--model-args")
+    found = [
+        run_json(*command, '{"hidden": 4}', "--weights", weights, "--out", f"out-{weights}")
+        for weights in ("net.safetensors", "net.pt")
+    ]
+    assert found[0]["gain"] == found[1]["gain"]
+    assert [e.target for e in store.read(own / "out-net.pt")] == [
+        int(network(d.x, d.edge_index, torch.zeros(25, dtype=torch.long)).argmax())
+        for d in generate("BA-2Motifs").graphs[495:505]
+    ]
+
+
+def test_nodes_of_a_node_set(run, own: Path) -> None:
+    module = "from torch_geometric.nn import GCN\ndef make():\n    return GCN(10, 4, 2, 2)\n"
+    (own / "nodenet.py").write_text(module)
+    run("explain", "--dataset", "Tree-Grid", "--model", "nodenet:make", "--node", "511:515,520",
+        "--out", "out")  # fmt: skip
+    rows = list(store.rows(own / "out"))
+    assert [row["node"] for row in rows] == [511, 512, 513, 514, 520]
+    assert all(len(row["edge_id"]) == len(row["edge_mask"]) < 3130 for row in rows)
+
+
+def test_the_same_command_goes_on_and_another_is_refused(run, refused, tmp_path: Path) -> None:
+    command = (*BA, "--index", "0:64", "--out", tmp_path / "out", "--shard-size", "16")
+    run(*command)
+    rows = sorted((tmp_path / "out" / "rows").iterdir())
+    whole = [file.read_bytes() for file in rows]
+    rows[2].unlink()
+    run(*command, "--workers", "1")
+    assert [file.read_bytes() for file in rows] == whole
+    assert "sparsity" in refused(*command, "--sparsity", "0.9")
+    assert [file.read_bytes() for file in rows] == whole
+
+
+def test_a_graph_that_cannot_be_explained_is_a_row(run, own: Path) -> None:
+    graphs = [*generate("BA-2Motifs").graphs[:3]]
+    graphs.insert(1, Data(x=torch.full((2, 10), torch.nan), edge_index=torch.tensor([[0], [1]])))
+    save_graphs(graphs, own / "odd.pt")
+    result = run("explain", "--data", "odd.pt", "--model", "mynet:Net", "--out", "out")
+    errors = [row["error"] for row in store.rows(own / "out")]
+    assert [error is None for error in errors] == [True, False, True, True]
+    assert "NaN or infinite" in result.stdout.replace("\n", " ")
+
+
+def test_a_fixed_size_needs_no_search(run_json) -> None:
+    assert run_json(*BA, "--index", "0:4", "--size", "6")["size"] == 6
+
+
+def test_a_network_that_was_trained_here(run, run_json, tmp_path: Path) -> None:
+    weights = tmp_path / "models" / "BA-2Motifs-gcn.safetensors"
+    run("train", "--dataset", "BA-2Motifs", "--model", "gcn", "--epochs", "1",
+        "--out", tmp_path / "models")  # fmt: skip
+    found = run_json("explain", "--dataset", "BA-2Motifs", "--weights", weights, "--index", "0:2")
+    assert found["rows"] == 2

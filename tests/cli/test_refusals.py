@@ -1,0 +1,99 @@
+"""Wrong and hostile input gets one sentence, and nothing is written."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+
+from eigsearch.datasets import generate
+
+BA = ("explain", "--dataset", "BA-2Motifs", "--model", "gin", "--index", "0:3")
+
+
+class Bomb:
+    """What a stranger could have pickled."""
+
+    def __reduce__(self):
+        return os.mkdir, ("exploded",)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_written(own: Path):
+    before = sorted(path for path in own.rglob("*") if "__pycache__" not in path.parts)
+    yield
+    after = sorted(path for path in own.rglob("*") if "__pycache__" not in path.parts)
+    assert [p for p in after if p not in before and p.name not in ("evil.pt", "net.pt")] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--dataset", "BA-2Motif"), "Did you mean BA-2Motifs"),
+        (("--dataset", "MUTAGE"), "MUTAG"),
+        (("--dataset", "BA-2Motifs", "--model", "gim"), "gin"),
+        (("--dataset", "BA-2Motifs", "--explainer", "gradcan"), "Did you mean gradcam"),
+        (("--dataset", "BA-2Motifs", "--index", "5:1"), "at least one of 1000"),
+        (("--dataset", "BA-2Motifs", "--index", "1000"), "from 0 to 999"),
+        (("--dataset", "BA-2Motifs", "--index", "one"), "numbers and ranges"),
+        (("--dataset", "BA-2Motifs", "--index", "::0"), "numbers and ranges"),
+        (("--dataset", "BA-2Motifs", "--index", "1,1"), "each number once"),
+        (("--dataset", "BA-2Motifs", "--node", "1"), "--index for BA-2Motifs"),
+        (("--dataset", "Tree-Grid", "--model", "gin"), "--node for Tree-Grid"),
+        (("--dataset", "BA-2Motifs", "--sparsity", "1.5"), "below 1"),
+        (("--dataset", "BA-2Motifs", "--groups", "direct"), "Did you mean directed"),
+        (("--dataset", "BA-2Motifs", "--search", "swep"), "sweep"),
+        (("--dataset", "BA-2Motifs", "--engine", "steam"), "auto"),
+        (("--dataset", "BA-2Motifs", "--workers", "0"), "at least 1"),
+        (("--dataset", "BA-2Motifs", "--model-args", "{}"), "a class of your own"),
+        (("--data", "mine.pt", "--dataset", "MUTAG"), "either --dataset or --data"),
+        ((), "either --dataset or --data"),
+        (("--data", "nothing.pt", "--model", "mynet:Net"), "nothing.pt"),
+        (("--data", "mynet.py", "--model", "mynet:Net"), "only PyG graphs"),
+        (("--data", "mine.pt", "--model", "mynat:Net"), "can be imported"),
+        (("--data", "mine.pt", "--model", "mynet:Nat"), "Did you mean Net"),
+        (("--data", "mine.pt", "--model", "mynet:Net", "--model-args", "[1]"), "JSON object"),
+        (("--data", "mine.pt", "--model", "mynet:Net", "--model-args", '{"no": 1}'), "mynet:Net"),
+        (("--data", "mine.pt", "--model", "mynet:Net", "--weights", "none.pt"), "none.pt"),
+        (("--data", "mine.pt", "--model", "mynet:Net", "--weights", "mynet.py"), "weights"),
+        (("--data", "mine.pt", "--model", "mynet:Net", "--weights", "mine.pt"), "weights"),
+    ],
+)
+def test_a_wrong_argument(refused, arguments: tuple[str, ...], words: str) -> None:
+    assert words in refused("explain", *arguments, "--out", "out")
+
+
+@pytest.mark.parametrize("name", ["../page.html", "/tmp/page.html", "rows/../../page.html"])
+def test_a_page_that_leaves_the_directory(refused, name: str) -> None:
+    assert "stay inside" in refused(*BA, "--out", "out", "--report", name)
+
+
+def test_weights_that_would_run_code(refused, own: Path) -> None:
+    (own / "evil.pt").write_bytes(pickle.dumps({"weight": Bomb()}))
+    torch.save({"weight": Bomb()}, own / "net.pt")
+    for weights in ("evil.pt", "net.pt"):
+        command = ("explain", "--data", "mine.pt", "--model", "mynet:Net", "--weights", weights)
+        assert "weights of this model" in refused(*command, "--out", "out")
+
+
+def test_data_that_would_run_code(refused, own: Path) -> None:
+    torch.save([*generate("BA-2Motifs").graphs[:1], Bomb()], own / "evil.pt")
+    command = ("explain", "--data", "evil.pt", "--model", "mynet:Net", "--out", "out")
+    assert "run code" in refused(*command)
+
+
+def test_a_file_that_only_calls_itself_safetensors(refused, own: Path) -> None:
+    (own / "mine.pt").rename(own / "evil.pt")
+    command = ("explain", "--dataset", "BA-2Motifs", "--model", "gin", "--weights", "evil.pt")
+    assert "card" in refused(*command, "--out", "out")
+
+
+def test_view_of_something_else(refused) -> None:
+    assert "directory of results" in refused("view", ".")
+
+
+def test_a_directory_of_someone_elses_files(refused) -> None:
+    assert "to be empty or to hold results" in refused(*BA, "--out", ".")

@@ -1,0 +1,121 @@
+"""Processes give the rows of one process, whatever happens to them."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+
+from eigsearch.datasets import generate
+from eigsearch.errors import EigsearchError, ModelError
+from eigsearch.work import Progress, explain_to, perform
+from eigsearch.work.pack import pack, unpack
+from tests.unit.work.networks import Choosy, Deadly, Slow, Small
+from tests.unit.work.test_explain_to import broken, row_bytes
+
+GRAPHS = generate("BA-2Motifs").graphs[490:510]
+
+
+@dataclass(frozen=True)
+class Tell:
+    """A job that tells who does it, how often it was opened, and what it was given."""
+
+    refuse: bool = False
+
+    def open(self):
+        if self.refuse:
+            raise EigsearchError("Expected something else.")
+        opened = os.times().elapsed
+        return lambda shard: (shard, os.getpid(), opened, torch.get_num_threads())
+
+
+def test_every_shard_comes_back_once_from_workers_that_load_once() -> None:
+    results = list(perform(Tell(), range(40), workers=2))
+    assert sorted(shard for shard, *_ in results) == list(range(40))
+    processes = {pid for _, pid, _, _ in results}
+    assert os.getpid() not in processes
+    assert len({(pid, opened) for _, pid, opened, _ in results}) == len(processes) <= 2
+    assert {threads for *_, threads in results} == {1}
+
+
+def test_a_job_that_cannot_start_says_why() -> None:
+    with pytest.raises(EigsearchError, match=r"Expected something else\."):
+        list(perform(Tell(refuse=True), range(3), workers=2))
+
+
+def test_rows_are_those_of_one_process(tmp_path: Path) -> None:
+    graphs = broken(3) * 2
+    explain_to(tmp_path / "one", Choosy(), graphs, shard_size=3)
+    explain_to(tmp_path / "two", Choosy(), graphs, shard_size=3, workers=2)
+    assert row_bytes(tmp_path / "one") == row_bytes(tmp_path / "two")
+
+
+class Killer:
+    """Kills a worker of this process, without grace, at random moments of a run's progress."""
+
+    def __init__(self, times: int, shards: int, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.moments = set(self.rng.sample(range(1, shards), times))
+        self.calls = 0
+        self.killed = 0
+
+    def __call__(self, _: Progress) -> None:
+        if self.calls in self.moments:
+            threading.Timer(self.rng.uniform(0, 0.05), self.kill).start()
+        self.calls += 1
+
+    def kill(self) -> None:
+        children = psutil.Process().children()
+        servers = [p for p in children if "forkserver" in " ".join(p.cmdline())]
+        self.rng.choice([worker for server in servers for worker in server.children()]).kill()
+        self.killed += 1
+
+
+def test_ten_workers_killed_lose_no_row(tmp_path: Path) -> None:
+    graphs = GRAPHS * 8
+    killer = Killer(times=10, shards=30, seed=1)
+    explain_to(tmp_path / "calm", Slow(), graphs, shard_size=4)
+    explain_to(tmp_path / "wild", Slow(), graphs, shard_size=4, workers=2, progress=killer)
+    assert killer.killed == 10
+    assert row_bytes(tmp_path / "wild") == row_bytes(tmp_path / "calm")
+
+
+def test_a_shard_that_kills_every_worker_stops_the_run(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="survive its shard"):
+        explain_to(tmp_path / "out", Deadly(), GRAPHS[:2], shard_size=1, workers=2)
+
+
+def test_a_graph_is_packed_without_the_data_set_it_was_sliced_from() -> None:
+    whole = torch.zeros(1_000_000)
+    assert len(pack({"x": whole[:10]})) < 1_000
+    assert torch.equal(unpack(pack({"x": whole[:10]}))["x"], whole[:10])
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.arange(6).reshape(2, 3).t(),
+        torch.tensor(1.5),
+        torch.zeros(0, 2, dtype=torch.bool),
+        torch.ones(2, dtype=torch.bfloat16),
+        torch.eye(2).to_sparse(),
+        torch.nn.Parameter(torch.ones(2)),
+    ],
+)
+def test_every_kind_of_tensor_survives_packing(tensor: torch.Tensor) -> None:
+    again = unpack(pack(tensor))
+    assert type(again) is type(tensor)
+    assert again.dtype == tensor.dtype
+    assert torch.equal(again.to_dense(), tensor.to_dense())
+
+
+def test_no_worker_starts_where_nothing_is_left(tmp_path: Path) -> None:
+    explain_to(tmp_path / "out", Small(), GRAPHS)
+    end = explain_to(tmp_path / "out", Small(), GRAPHS, workers=2)
+    assert end.before == end.done == len(GRAPHS)
