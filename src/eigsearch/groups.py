@@ -58,7 +58,7 @@ def make_groups(spec: GroupSpec, data: Data) -> Groups:
 
 def has_reverses(edge_index: Tensor, num_nodes: int) -> bool:
     """Tell whether the edges and their reverses are the same multiset."""
-    source, target = edge_index
+    source, target = edge_index.long()
     forward = (source * num_nodes + target).sort().values
     backward = (target * num_nodes + source).sort().values
     return torch.equal(forward, backward)
@@ -69,7 +69,7 @@ def _pair_directions(data: Data) -> Tensor:
 
     Parallel copies are ordered by their attributes, so the pairing does not depend on edge order.
     """
-    source, target = data.edge_index
+    source, target = data.edge_index.long()
     low, high = torch.minimum(source, target), torch.maximum(source, target)
     pair = low * data.num_nodes + high
     copy = _parallel_rank(source * data.num_nodes + target, data)

@@ -305,3 +305,13 @@ def test_a_model_that_mixes_the_graphs_of_a_batch_gets_one_candidate_per_call(
         return model(data.x, data.edge_index, torch.zeros(data.num_nodes, dtype=torch.long))
 
     assert_like_twin(model, plain(), predict, node=node)
+
+
+@pytest.mark.parametrize("node", [None, 2])
+def test_edges_may_be_small_integers(node: int | None) -> None:
+    model, data = make_net(pool=None if node else "sum"), plain()
+    expected = eigsearch.explain(model, data, node=node)
+    small = Data(x=data.x, edge_index=data.edge_index.int())
+    ex = eigsearch.explain(model, small, node=node)
+    torch.testing.assert_close(ex.edge_score, expected.edge_score)
+    assert torch.equal(ex.edge_mask, expected.edge_mask)

@@ -1,0 +1,80 @@
+"""Disjoint unions against PyG's own batching of subgraphs, cut one by one."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from eigsearch.candidates import Induce, LeaveOneOut
+from eigsearch.engine.union import cut, join
+from eigsearch.query import Query, graph_query
+from tests.nets import house
+
+
+def query(seed: int = 0) -> Query:
+    data = house(seed)
+    data.u = torch.full((1, 2), float(seed))
+    data.dose = 0.5 + seed
+    data.mark = torch.arange(data.num_nodes)
+    return graph_query(data, "auto")
+
+
+def rows(count: int, width: int, seed: int = 0) -> Tensor:
+    return torch.rand(count, width, generator=torch.Generator().manual_seed(seed)) < 0.5
+
+
+def by_hand(asked: Query, row: Tensor, induce: Induce) -> Data:
+    data = asked.data.clone()
+    if induce is Induce.FEATURES:
+        data.x = data.x * row[:, None]
+        return data
+    if induce is Induce.NODES:
+        return data.subgraph(row)
+    keep = row[asked.groups.index]
+    part = data.edge_subgraph(keep)
+    if induce is Induce.EDGES and keep.any():
+        ends = torch.zeros(data.num_nodes, dtype=torch.bool)
+        ends[part.edge_index.flatten()] = True
+        part = part.subgraph(ends)
+    return part
+
+
+@pytest.mark.parametrize("induce", Induce)
+def test_a_union_is_what_pyg_would_batch(induce: Induce) -> None:
+    queries = [query(0), query(1)]
+    width = {Induce.NODES: 9, Induce.FEATURES: 9}.get(induce, 9)
+    chosen = [rows(4, width, seed=s) for s in (0, 1)]
+    pieces = [cut(q, r, induce) for q, r in zip(queries, chosen, strict=True)]
+    batch = join(pieces, lambda name: True)
+    parts = [by_hand(q, row, induce) for q, r in zip(queries, chosen, strict=True) for row in r]
+    expected = Batch.from_data_list(parts)
+    assert batch.num_graphs == 8
+    assert batch.num_nodes == expected.num_nodes
+    names = ("x", "edge_attr", "edge_weight", "edge_type", "u", "dose", "mark", "batch", "ptr")
+    for name in ("edge_index", *names):
+        torch.testing.assert_close(batch[name], expected[name], msg=name)
+
+
+def test_without_an_edge_all_nodes_stay() -> None:
+    asked = query()
+    piece = cut(asked, torch.zeros(1, asked.groups.count, dtype=torch.bool), Induce.EDGES)
+    assert piece.nodes.tolist() == list(range(9))
+    assert piece.edge_index.size(1) == 0
+
+
+def test_only_what_the_model_reads_is_copied() -> None:
+    asked = query()
+    piece = cut(asked, LeaveOneOut(9).rows(0, 3), Induce.SPANNING)
+    batch = join([piece], lambda name: name == "x")
+    assert set(batch.keys()) == {"x", "edge_index", "batch", "num_nodes"}
+    assert batch.num_graphs == 3
+
+
+def test_edges_that_are_never_removed_stay_in_every_candidate() -> None:
+    partition = torch.tensor([0, -1, 1, 1, -1, 2, 2, 3, 3] * 2)
+    asked = graph_query(house(), partition)
+    piece = cut(asked, torch.zeros(2, 4, dtype=torch.bool), Induce.EDGES)
+    assert piece.edges.tolist() == [1, 4, 10, 13] * 2
+    assert piece.nodes.tolist() == [0, 1, 2, 4] * 2

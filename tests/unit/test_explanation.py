@@ -1,0 +1,101 @@
+"""The result object: what it says about itself, other sizes, and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+import eigsearch
+from eigsearch.errors import InputError
+from tests.nets import house, make_net
+
+
+def explained(node: int | None = None) -> eigsearch.SubgraphExplanation:
+    model = make_net(pool="mean" if node is None else None)
+    return eigsearch.explain(model, house(), node=node, sparsity=0.3)
+
+
+def test_numbers_agree_with_the_model() -> None:
+    model, data = make_net(pool="mean"), house()
+    ex = eigsearch.explain(model, data, sparsity=0.3)
+    part = ex.subgraph()
+    rest = data.edge_subgraph(~ex.edge_mask)
+    rest = rest.subgraph(torch.zeros(9).index_fill(0, rest.edge_index.flatten(), 1.0).bool())
+    whole, kept, removed = (
+        float(model(d.x, d.edge_index).softmax(-1)[0, ex.target]) for d in (data, part, rest)
+    )
+    assert ex.value == pytest.approx(whole)
+    assert ex.fidelity_minus == pytest.approx(whole - kept)
+    assert ex.fidelity_plus == pytest.approx(whole - removed)
+    assert ex.gain == pytest.approx(kept - removed)
+    assert ex.prediction == ex.target == int(model(data.x, data.edge_index).argmax())
+    assert ex.size == int(ex.edge_mask.sum()) // 2
+    assert ex.sparsity == pytest.approx(1 - ex.size / 9)
+
+
+@pytest.mark.parametrize("node", [None, 2])
+def test_the_same_ranking_cut_elsewhere(node: int | None) -> None:
+    ex = explained(node)
+    assert ex.at(0).size == 0
+    for size in range(1, ex.num_groups + 1):
+        cut = ex.at(size)
+        assert cut.size == size
+        inside, outside = cut.score[cut.keep], cut.score[~cut.keep]
+        assert outside.numel() == 0 or inside.min() >= outside.max() - 1e-4
+        evaluated = ex.curve.size == size
+        if evaluated.any():
+            assert cut.gain == pytest.approx(float(ex.curve.gain[evaluated]))
+        else:
+            assert cut.gain != cut.gain
+    assert torch.equal(ex.at(ex.size).edge_mask, ex.edge_mask)
+
+
+def test_scores_of_a_node_stand_at_the_edges_of_the_whole_graph() -> None:
+    ex = explained(node=7)
+    assert ex.edge_score.shape == ex.edge_mask.shape == (18,)
+    reached = torch.zeros(18, dtype=torch.bool).index_fill(0, ex.edges, True)
+    assert not ex.edge_score[~reached].any()
+    assert int(reached.sum()) == 2 * ex.num_groups < 18
+
+
+@pytest.mark.parametrize("node", [None, 2])
+def test_a_file_brings_everything_back_but_features(node: int | None, tmp_path: Path) -> None:
+    ex = explained(node)
+    path = ex.save(tmp_path / "explanation.json")
+    loaded = eigsearch.SubgraphExplanation.load(path)
+    assert loaded.to_dict() == ex.to_dict()
+    assert torch.equal(loaded.edge_mask, ex.edge_mask)
+    assert torch.equal(loaded.edge_score, ex.edge_score)
+    assert loaded.sentence() == ex.sentence()
+    assert "x" not in loaded.data
+    assert eigsearch.SubgraphExplanation.load(path, house()).subgraph().x.shape[1] == 5
+
+
+def test_a_file_of_another_schema_is_refused() -> None:
+    with pytest.raises(InputError, match="schema 1"):
+        eigsearch.SubgraphExplanation.from_dict({"schema": 0})
+
+
+def test_it_says_what_it_is() -> None:
+    ex = explained()
+    assert repr(ex).startswith(f"SubgraphExplanation(target={ex.target}, size={ex.size} of 9")
+    assert f"{ex.value:.2f}" in ex.sentence()
+    assert "node=2" in repr(explained(node=2))
+    assert ex.config["task"] == "multiclass_classification"
+    assert ex.config["sparsity"] == 0.3
+    assert set(ex.config["versions"]) == {"eigsearch", "torch", "torch_geometric"}
+
+
+def test_a_regression_speaks_of_values() -> None:
+    ex = eigsearch.explain(make_net(outputs=1), house(), task="regression")
+    assert ex.sentence().startswith("output 0 = ")
+    assert ex.prediction == pytest.approx(ex.value)
+
+
+def test_labels_that_are_continuous_make_a_regression() -> None:
+    data = house()
+    labelled = Data(x=data.x, edge_index=data.edge_index, y=torch.tensor([0.37]))
+    assert eigsearch.explain(make_net(outputs=1), labelled).config["task"] == "regression"
