@@ -7,7 +7,7 @@ NARROW = ("BA-2Motifs", "BA-Shapes")  # 32 wide in the paper; all others 64
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides the trained weights, besides the data."""
+    """Everything that decides the trained weights besides the data, and a remark on the choice."""
 
     dataset: str
     conv: str
@@ -40,14 +40,36 @@ RECIPES = (
         batch_size=32,
         max_epochs=150,
         patience=150,
-        remark="Seeds 0 to 5 tried; 5 has the best validation accuracy. The test part has 19 "
-        "graphs, so one graph is 0.05: this network misses two of them, the paper's missed one. "
-        "Over the six seeds the test accuracy is 0.79 on average.",
+        remark="0.05 below the paper. The test part has 19 graphs: this network misses two of "
+        "them, the paper's missed one. Seeds 0 to 5 tried; 5 has the best validation accuracy, and "
+        "the six have a test accuracy of 0.79 on average. Learning rates 0.001 and 0.01, and weight "
+        "decay, were no better.",
     ),
-    Recipe("Mutagenicity", "gin", seed=1, learning_rate=3e-3, max_epochs=80),
-    Recipe("Mutagenicity", "gcn", seed=1, learning_rate=5e-3, max_epochs=60),
+    Recipe(
+        *("Mutagenicity", "gin"),
+        seed=1,
+        learning_rate=3e-3,
+        max_epochs=80,
+        remark="0.06 below the paper, whose test accuracy is above its validation accuracy. Seeds 0 "
+        "to 2, learning rates 0.001 to 0.005, weight decay, dropout, sum pooling and the paper's "
+        "order of ReLU and normalisation all end between 0.79 and 0.83; this one has the best "
+        "validation accuracy.",
+    ),
+    Recipe(
+        *("Mutagenicity", "gcn"),
+        seed=1,
+        learning_rate=5e-3,
+        max_epochs=60,
+        remark="Trained once. Seed 0 at a constant rate of 0.001 had 0.85 in validation, 0.80 in "
+        "test.",
+    ),
     Recipe("Mutagenicity", "gat", seed=1, learning_rate=5e-3, max_epochs=40),
-    Recipe("NCI1", "gin", learning_rate=5e-3, max_epochs=60),
+    Recipe(
+        *("NCI1", "gin"),
+        learning_rate=5e-3,
+        max_epochs=60,
+        remark="0.005 below the paper, which is two of the 411 test graphs. Trained once.",
+    ),
 )
 
 

@@ -4,7 +4,7 @@ import copy
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from rich.console import Console
@@ -13,8 +13,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from eigsearch.datasets import GraphDataset
+from eigsearch.datasets.near import resolve
 from eigsearch.models.batches import Minibatch, minibatches
-from eigsearch.models.gnn import GNN
+from eigsearch.models.gnn import CONVS, GNN
 from eigsearch.models.recipes import Recipe, recipe_for
 from eigsearch.models.splits import Split, split
 
@@ -49,7 +50,8 @@ def train(
     validation accuracy is kept (the lower loss decides between equals), and training stops when
     `recipe.patience` epochs bring none better. The caller's random state is left as it was.
     """
-    recipe = recipe or recipe_for(dataset.name, conv)
+    conv = resolve("model", conv, CONVS)
+    recipe = replace(recipe or recipe_for(dataset.name, conv), conv=conv)
     parts = split(dataset, recipe.seed)
     start = time.perf_counter()
     with _reproducible(recipe.seed):

@@ -3,6 +3,7 @@ import torch
 
 from eigsearch import datasets
 from eigsearch.datasets import GraphDataset
+from eigsearch.errors import InputError
 from eigsearch.models import Recipe, evaluate, recipe_for, split, train
 
 
@@ -81,6 +82,12 @@ def test_a_split_is_80_10_10_of_everything_once(name):
     assert torch.cat([parts.train, parts.val, parts.test]).sort()[0].tolist() == list(range(count))
     assert torch.equal(split(dataset, seed=3).test, parts.test)
     assert not torch.equal(split(dataset, seed=4).test, parts.test)
+
+
+def test_the_layer_s_name_is_found_however_it_is_typed(tiny):
+    assert train(tiny, "GIN", short("gin", max_epochs=1)).recipe.conv == "gin"
+    with pytest.raises(InputError, match="Did you mean sage"):
+        train(tiny, "sages")
 
 
 def test_pairs_outside_the_zoo_have_a_plain_recipe_in_the_paper_s_width():
