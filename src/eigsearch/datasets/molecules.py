@@ -97,6 +97,11 @@ def _copy_raw(raw: Path, folder: Path) -> None:
 
 
 def _with_atoms(graph: Data) -> Data:
-    """Return the molecule with `node_label`, the column of each atom's one-hot feature."""
+    """Return the molecule with `node_label`, the column of each atom's one-hot feature.
+
+    A graph of PyG's data set is a view of one large storage, which would travel along with each
+    graph that is sent to another process: the copy owns its tensors.
+    """
+    graph = graph.clone()
     graph.node_label = graph.x.argmax(dim=1)
     return graph
