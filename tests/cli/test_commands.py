@@ -22,6 +22,8 @@ def test_demo(run, tmp_path: Path) -> None:
         assert word in printed
     assert str(tmp_path / "report.html") in printed
     assert "BA-2Motifs" in (tmp_path / "report.html").read_text()
+    for name in ("cycle", "house"):
+        assert "<svg" in (tmp_path / "pictures" / f"{name}.svg").read_text()
     found = findings(tmp_path / "results", datasets.generate("BA-2Motifs"))
     assert (found["rows"], found["failures"]) == (100, 0)
     assert found["auc"] > 0.95
@@ -58,13 +60,21 @@ def test_explainers(run, run_json) -> None:
     assert "gnnexplainer" in run("explainers").stdout
 
 
-def test_compare(run, run_json) -> None:
+def test_compare(run, run_json, tmp_path: Path) -> None:
     command = ("compare", "--dataset", "BA-2Motifs", "--index", "498:502")
     found = run_json(*command, "--explainers", "eig_search,random,occlusion")
     assert [row["explainer"] for row in found] == ["eig_search", "random", "occlusion"]
     assert all(row["rows"] == 4 and row["failures"] == 0 for row in found)
     assert found[0]["auc"] > found[1]["auc"]
-    assert "random" in run(*command, "--explainers", "eig_search,random").stdout
+    page = tmp_path / "page.html"
+    printed = run(*command, "--explainers", "eig_search,random", "--report", page).stdout
+    assert "random" in printed
+    assert "BA-2Motifs" in page.read_text()
+
+
+def test_compare_with_an_explainer_that_cannot_serve_the_model(run_json) -> None:
+    command = ("compare", "--dataset", "BA-2Motifs", "--index", "0:2", "--explainers", "att")
+    assert run_json(*command)[0]["failures"] == 2
 
 
 @pytest.fixture

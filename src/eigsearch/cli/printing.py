@@ -39,7 +39,7 @@ def say(text: str) -> None:
 
 def as_json(value: Any) -> None:
     """Print a value for machines: one JSON document and nothing else."""
-    sys.stdout.write(json.dumps(_finite(value), indent=2) + "\n")
+    sys.stdout.write(json.dumps(_finite(value), indent=2, default=str) + "\n")
 
 
 def complain(sentence: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,9 @@ def compare(
     data_root: flags.DataRoot = None,
     sparsity: flags.Sparsity = 0.5,
     seed: flags.Seed = 0,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page that shows the first prediction by each.")
+    ] = None,
     json: flags.AsJson = False,
 ) -> None:
     """Compare explainers on the same predictions, each with the same search over its ranking.
@@ -33,23 +37,33 @@ def compare(
 
         eigsearch compare --dataset BA-2Motifs --model gin --explainers eig_search,gradcam,ig
     """
+    from eigsearch import store
     from eigsearch.cli.arena import make_ranker, pick_explainers
     from eigsearch.cli.choose import choose_data, choose_model
-    from eigsearch.cli.printing import as_json
+    from eigsearch.cli.pages import write_comparison
+    from eigsearch.cli.printing import as_json, say
     from eigsearch.cli.running import Assignment, carry_out, chosen
     from eigsearch.cli.tables import print_findings
     from eigsearch.options import Options
+    from eigsearch.report import Names
 
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
     selection = chosen(graphs, index if node is None else None, node)
     network = choose_model(model, graphs, weights, model_args)
+    every = 10**9  # an explainer that cannot serve this model is a line of the table, no error
     runs: list[tuple[str, dict[str, Any]]] = []
+    shown: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for name in pick_explainers(explainers):
+            path = Path(scratch, name)
             options = Options(sparsity=sparsity, ranker=make_ranker(name, network, graphs, seed))
             assignment = Assignment(graphs, network, options, selection)
-            runs.append((name, carry_out(assignment, Path(scratch, name), seed=seed)))
+            runs.append((name, carry_out(assignment, path, seed=seed, max_failures=every)))
+            shown.update((name, one) for one in islice(store.read(path, graphs.graphs), 1))
+    page = None if report is None else write_comparison(shown, report, Names.of(graphs))
     if json:
         as_json([{"explainer": name, **found} for name, found in runs])
         return
     print_findings(graphs.name, runs)
+    if page is not None:
+        say(f"Page: {page}")

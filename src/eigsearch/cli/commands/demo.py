@@ -25,13 +25,13 @@ def demo(
     tells the two apart, and finds the edges behind its answers.
     """
     from eigsearch import datasets, store
-    from eigsearch.cli.pages import write_page
+    from eigsearch.cli.pages import write_page, write_pictures
     from eigsearch.cli.printing import as_json, say
     from eigsearch.cli.running import Assignment, Selection, carry_out
     from eigsearch.cli.tables import print_findings
     from eigsearch.models import zoo
     from eigsearch.options import Options
-    from eigsearch.report.names import Names
+    from eigsearch.report import Names
 
     dataset = datasets.generate("BA-2Motifs")
     model, card = zoo.load("BA-2Motifs", "gin")
@@ -39,14 +39,19 @@ def demo(
     selection = Selection(index=range(0, len(dataset), _EVERY))
     assignment = Assignment(dataset, model, Options(), selection, about={"model_name": "gin"})
     found = carry_out(assignment, results)
-    explanations = store.read(results, dataset.graphs)
+    explanations = list(store.read(results, dataset.graphs))
     page = write_page(explanations, out / "report.html", Names.of(dataset))
+    shown = {"cycle": explanations[0], "house": explanations[-1]}
+    pictures = write_pictures(shown, out / "pictures", Names.of(dataset))
     if json:
-        as_json({**found, "out": str(results), "report": str(page)})
+        written = {"out": results, "report": page, "pictures": pictures}
+        as_json({**found, **written})
         return
     say(f"{dataset.name}: {dataset.description}. Test accuracy of the GIN: {card.accuracy.test}.")
     print_findings(dataset.name, [("EiG-Search", found)])
     say(f"Rows: {results}/rows")
+    for picture in pictures:
+        say(f"Picture: {picture}")
     say(f"Report: {page.resolve()}")
 
 

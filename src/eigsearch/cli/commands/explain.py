@@ -107,12 +107,12 @@ def _tell(
     from eigsearch.cli.pages import write_page
     from eigsearch.cli.printing import as_json, say
     from eigsearch.cli.tables import print_explanations, print_findings
-    from eigsearch.report.names import Names
+    from eigsearch.report import Names
 
     if page is not None:
         write_page(store.read(path, dataset.graphs), page, Names.of(dataset))
     if json:
-        as_json({**found, "out": out and str(out), "report": page and str(page)})
+        as_json({**found, "out": out, "report": page})
         return
     print_explanations(path, dataset)
     print_findings(dataset.name, [("all", found)])

@@ -31,7 +31,7 @@ def view(
     from eigsearch.cli.printing import as_json, say
     from eigsearch.cli.select import parse_selection
     from eigsearch.cli.tables import print_sentences
-    from eigsearch.report.names import Names
+    from eigsearch.report import Names
 
     manifest = store.read_manifest(store.ResultDirectory(path).manifest_path)
     places = None if index is None else set(parse_selection(index, manifest.rows, "--index"))
@@ -40,7 +40,7 @@ def view(
     found = [store.explanation_of(row, manifest.options) for row in rows if not row["error"]]
     page = None if out is None else write_page(found, out, names)
     if json:
-        as_json({"manifest": manifest.config, "rows": rows, "report": page and str(page)})
+        as_json({"manifest": manifest.config, "rows": rows, "report": page})
         return
     print_sentences(rows, manifest)
     if page is not None:
