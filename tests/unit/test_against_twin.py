@@ -32,18 +32,22 @@ def assert_same(ex: eigsearch.SubgraphExplanation, answer: twin.Answer) -> None:
     assert ex.size == answer.size
 
 
-def compare(model: Any, data: Data, asked: twin.Asked, **options: Any) -> None:
-    hops = options.pop("hops", None)
-    ex = eigsearch.explain(
-        model,
-        data,
-        target=asked.target,
-        node=asked.node,
-        task=asked.task,
-        return_type=asked.return_type,
-        **options,
-    )
-    assert_same(ex, twin.explain(predict(model), data, asked, hops=hops, **options))
+def compare(
+    model: Any, data: Data, asked: twin.Asked, hops: int | None = None, **options: Any
+) -> None:
+    answer = twin.explain(predict(model), data, asked, hops=hops, **options)
+    for engine in ("batched", "incremental"):
+        ex = eigsearch.explain(
+            model,
+            data,
+            target=asked.target,
+            node=asked.node,
+            task=asked.task,
+            return_type=asked.return_type,
+            engine=engine,
+            **options,
+        )
+        assert_same(ex, answer)
 
 
 @pytest.mark.parametrize("pool", POOLS)

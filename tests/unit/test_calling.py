@@ -23,15 +23,16 @@ def plain() -> Data:
 def assert_like_twin(
     model: Any, data: Data, predict: twin.Predict, node: int | None = None, **options: Any
 ) -> None:
-    ex = eigsearch.explain(model, data, node=node, **options)
     hops = None if node is None else 9  # more than the graph is wide
-    asked = twin.Asked(ex.target, ex.config["task"], ex.config["return_type"], node)
-    answer = twin.explain(predict, data, asked, hops=hops)
-    torch.testing.assert_close(
-        ex.edge_score, torch.tensor(answer.score).double(), atol=1e-5, rtol=1e-5
-    )
-    if node is None or ex.num_groups == len(set(twin.group_edges(data, "auto"))):
-        assert ex.edge_mask.tolist() == answer.mask
+    for engine in ("batched", "incremental"):
+        ex = eigsearch.explain(model, data, node=node, engine=engine, **options)
+        asked = twin.Asked(ex.target, ex.config["task"], ex.config["return_type"], node)
+        answer = twin.explain(predict, data, asked, hops=hops)
+        torch.testing.assert_close(
+            ex.edge_score, torch.tensor(answer.score).double(), atol=1e-5, rtol=1e-5
+        )
+        if node is None or ex.num_groups == len(set(twin.group_edges(data, "auto"))):
+            assert ex.edge_mask.tolist() == answer.mask
 
 
 class TakesData(nn.Module):

@@ -19,7 +19,7 @@ def explained(node: int | None = None) -> eigsearch.SubgraphExplanation:
 
 
 def test_numbers_agree_with_the_model() -> None:
-    model, data = make_net(pool="mean"), house()
+    model, data = make_net(pool="mean").requires_grad_(False), house()
     ex = eigsearch.explain(model, data, sparsity=0.3)
     part = ex.subgraph()
     rest = data.edge_subgraph(~ex.edge_mask)
