@@ -244,13 +244,12 @@ class SubgraphExplanation:
         `.json` holds everything but the features and reads back with `load`; `.html` is a page to
         look at, `.svg` and `.png` are pictures. `names` says what to call classes and nodes there.
         """
-        from eigsearch import report  # drawing needs packages that explaining does not
-
         path = Path(path)
-        if path.suffix == ".html":
-            return report.save_explanation(self, path, names)
-        if path.suffix in (".svg", ".png"):
-            return report.save_figure(self, path, names)
+        if path.suffix in (".html", ".svg", ".png"):
+            from eigsearch import report  # drawing needs packages that explaining does not
+
+            save = report.save_explanation if path.suffix == ".html" else report.save_figure
+            return save(self, path, names)
         if path.suffix != ".json":
             raise InputError(
                 f"Expected a path that ends in .json, .html, .svg or .png (got {path.name!r}). "

@@ -35,14 +35,16 @@ def reason(explanation: SubgraphExplanation) -> str:
     sizes, gain = explanation.curve.size, explanation.curve.gain
     if len(sizes) == 1:
         return f"Size {int(sizes)} is the only one that was evaluated."
-    search = explanation.config.get("search") or "a search"
+    search, best = explanation.config.get("search"), explanation.curve.best
     if search != "sweep":
-        return f"Found by {search}, with a gain of {explanation.gain:.2f}."
+        cut = f"{_decimals(float(gain[best]))} at size {int(sizes[best])}"
+        found = f"Found by {search or 'a search'}, with a gain of {_decimals(explanation.gain)}"
+        return f"{found}; the best cut of the ranking has {cut}."
     tied = int((gain >= gain.max() - GAIN_TOLERANCE).sum()) > 1
+    highest = _decimals(explanation.gain)
     plus, minus = _decimals(explanation.fidelity_plus), _signed(explanation.fidelity_minus)
-    best = _decimals(explanation.gain)
     return (
-        f"Chosen because Fidelity+ {plus} − Fidelity− {minus} = {best} is the "
+        f"Chosen because Fidelity+ {plus} − Fidelity− {minus} = {highest} is the "
         f"highest gain of the {len(sizes)} sizes tried, from {int(sizes[0])} to {int(sizes[-1])}"
         + (", and the smallest size that reaches it." if tied else ".")
     )

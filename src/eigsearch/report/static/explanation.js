@@ -106,8 +106,8 @@ class ExplanationView {
     parts.back.addEventListener("click", () => this.showChosen());
     const keys = { ArrowLeft: () => step(-1), ArrowRight: () => step(1), c: () => this.showChosen() };
     document.addEventListener("keydown", (event) => {
-      const typing = event.target.matches?.("input, select") || event.ctrlKey || event.metaKey || event.altKey;
-      if (typing || sizes.length < 2 || !keys[event.key]) return;
+      const taken = event.target === parts.slider ? event.key !== "c" : event.target.matches?.("input, select");
+      if (taken || event.ctrlKey || event.metaKey || event.altKey || sizes.length < 2 || !keys[event.key]) return;
       event.preventDefault();
       keys[event.key]();
     }, { signal: this.stop.signal });

@@ -1,0 +1,51 @@
+"""A real Chromium, and pages that must not ask for anything or complain."""
+
+import shutil
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright (extra `dev`)")
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("needs a Chromium on the PATH, such as Debian's package `chromium`")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Open HTML as a file; afterwards nothing may have been requested, logged or thrown."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    requested, complaints = [], []
+
+    def visit(html, width=1280):
+        file = tmp_path / "page.html"
+        file.write_text(html, encoding="utf-8")
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.on("request", lambda request: requested.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.goto(file.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield visit
+    context.close()
+    assert [url for url in requested if not url.startswith("file:")] == []
+    assert complaints == []

@@ -1,0 +1,153 @@
+import time
+from functools import lru_cache
+
+import pytest
+import torch
+
+from eigsearch.report import gallery, gallery_page
+from tests.unit.report.samples import ATOMS, MOLECULES, explained, graph, nitrobenzene
+
+SIZES = (2, 5, 3, 4, 3, 2)
+
+
+def six():
+    """Six explanations that differ in class, size, gain and correctness."""
+    for number, size in enumerate(SIZES):
+        data = nitrobenzene()
+        data.y = torch.tensor([number % 3 % 2])
+        yield explained(data, size=size, sizes=[2, 3, 4, 5], target=number % 2, seed=number)
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page(gallery_page(six(), MOLECULES))
+
+
+def shown(page):
+    cells = page.locator(".thumbnail").evaluate_all("cells => cells.map(e => e.dataset.number)")
+    return [int(number) for number in cells]
+
+
+class TestFilter:
+    def test_by_class(self, page):
+        page.select_option("[name=target]", label="nonmutagen")
+        assert shown(page) == [1, 3, 5]
+        assert page.text_content("[data-part=count]") == "3 of 6"
+
+    def test_by_correctness(self, page):
+        right = [n for n in range(6) if n % 3 % 2 == n % 2]
+        page.select_option("[name=correct]", "right")
+        assert shown(page) == right
+        page.select_option("[name=correct]", "wrong")
+        assert shown(page) == [n for n in range(6) if n not in right]
+
+    def test_by_size_and_reset(self, page):
+        page.fill("[name=minSize]", "3")
+        page.fill("[name=maxSize]", "4")
+        assert shown(page) == [2, 3, 4]
+        page.click("[type=reset]")
+        page.wait_for_function("document.querySelectorAll('.thumbnail').length === 6")
+
+    def test_by_gain(self, page):
+        gains = [explanation.gain for explanation in six()]
+        bound = round(sorted(gains)[3] - 0.005, 3)
+        page.fill("[name=minGain]", str(bound))
+        assert shown(page) == [n for n, gain in enumerate(gains) if gain >= bound]
+
+    def test_by_a_bar_of_the_histogram(self, page):
+        page.locator("[data-part=size-plot] .bin").first.click()
+        assert shown(page) == [n for n, size in enumerate(SIZES) if size == 2]
+
+    def test_by_a_motif(self, page):
+        button = page.locator(".motif").first
+        expected = int(button.locator(".soft").text_content().removeprefix("in "))
+        button.click()
+        assert len(shown(page)) == expected < 6
+        assert button.get_attribute("aria-pressed") == "true"
+        button.click()
+        assert len(shown(page)) == 6
+
+
+class TestSort:
+    @pytest.mark.parametrize("key", ["size", "gain", "target", "correct"])
+    def test_in_both_directions(self, page, key):
+        explanations = list(six())
+        values = {
+            "size": lambda n: SIZES[n],
+            "gain": lambda n: explanations[n].gain,
+            "target": lambda n: n % 2,
+            "correct": lambda n: n % 3 % 2 == n % 2,
+        }[key]
+        page.select_option("[name=sort]", key)
+        assert shown(page) == sorted(range(6), key=lambda n: (values(n), n))
+        page.click("[data-part=direction]")
+        assert shown(page) == sorted(range(6), key=lambda n: (-values(n), n))
+
+
+class TestDetail:
+    def test_a_thumbnail_opens_its_explanation_and_escape_returns(self, page):
+        page.click(".thumbnail[data-number='3']")
+        assert page.text_content("[data-part=title]") == "Molecules · Molecule 3"
+        assert page.locator("#detail .link.kept").count() == SIZES[3]
+        page.locator("[data-part=slider]").fill("1")
+        assert page.locator("#detail .link.kept").count() == 2
+        page.keyboard.press("Escape")
+        page.wait_for_selector("#gallery:not([hidden])")
+        assert len(shown(page)) == 6
+
+    def test_next_and_previous_follow_the_order_that_is_shown(self, page):
+        page.select_option("[name=sort]", "size")
+        page.click(".thumbnail[data-number='5']")
+        page.click("[data-part=next]")
+        page.wait_for_function("location.hash === '#2'")
+        page.click("[data-part=previous]")
+        page.wait_for_function("location.hash === '#5'")
+
+    def test_a_closed_explanation_no_longer_listens(self, page):
+        page.click(".thumbnail[data-number='1']")
+        page.keyboard.press("Escape")
+        page.wait_for_selector("#gallery:not([hidden])")
+        page.keyboard.press("ArrowLeft")
+        page.click(".thumbnail[data-number='1']")
+        assert page.locator("#detail .link.kept").count() == SIZES[1]
+
+
+def synthetic_molecules(count, kinds=50):
+    """Yield explanations of rings with random chains, as large as drug-like molecules."""
+    generator = torch.Generator().manual_seed(0)
+    graphs = []
+    for _ in range(kinds):
+        pairs = [(i, (i + 1) % 6) for i in range(6)]
+        pairs += [(int(torch.randint(i, (), generator=generator)), i) for i in range(6, 30)]
+        label = torch.randint(len(ATOMS), (30,), generator=generator)
+        graphs.append(graph(pairs, node_label=label, y=torch.tensor([0])))
+    for number in range(count):
+        size = 2 + number % 6
+        sizes = list(range(2, 16))
+        data = graphs[number % kinds]
+        yield explained(data, size=size, sizes=sizes, target=number % 2, seed=number % 500)
+
+
+def test_four_thousand_molecules_are_interactive_in_three_seconds(open_page, monkeypatch):
+    drawn = lru_cache(lambda data, names: real([data_of[data]], names))
+    real, data_of = gallery.draw, {}
+
+    def draw_once(explanations, names):
+        data_of.setdefault(id(explanations[0].data), explanations[0])
+        return drawn(id(explanations[0].data), names)
+
+    monkeypatch.setattr(gallery, "draw", draw_once)  # the drawing is not what is measured
+    html = gallery_page(synthetic_molecules(4000), MOLECULES)
+    start = time.perf_counter()
+    page = open_page(html)
+    page.select_option("[name=target]", label="nonmutagen")
+    page.wait_for_function(
+        "document.querySelector('[data-part=count]').textContent === '2,000 of 4,000'"
+    )
+    assert time.perf_counter() - start < 3
+    assert page.locator(".thumbnail").count() < 80
+
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_selector(".thumbnail[data-number='3999']")
+    page.click(".thumbnail[data-number='3999']")
+    assert page.text_content("[data-part=title]") == "Molecules · Molecule 3999"
