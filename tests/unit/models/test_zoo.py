@@ -30,8 +30,8 @@ def test_the_zoo_holds_a_network_for_every_recipe():
 
 
 @pytest.mark.parametrize(("dataset", "conv"), zoo.names())
-def test_a_card_tells_the_truth_about_its_network(dataset, conv, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_a_card_tells_the_truth_about_its_network(dataset, conv, tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     model, card = zoo.load(dataset, conv)
     data = training_data(dataset)
     assert not model.training
