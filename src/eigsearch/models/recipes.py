@@ -60,7 +60,7 @@ RECIPES = (
         seed=1,
         learning_rate=5e-3,
         max_epochs=60,
-        remark="Trained once. Seed 0 at a constant rate of 0.001 had 0.85 in validation, 0.80 in "
+        remark="Trained once so. Earlier, seed 0 at a constant rate of 0.001 had 0.85 in validation, 0.80 in "
         "test.",
     ),
     Recipe("Mutagenicity", "gat", seed=1, learning_rate=5e-3, max_epochs=40),
@@ -68,7 +68,9 @@ RECIPES = (
         *("NCI1", "gin"),
         learning_rate=5e-3,
         max_epochs=60,
-        remark="0.005 below the paper, which is two of the 411 test graphs. Trained once.",
+        remark="0.005 below the paper, which is two of the 411 test graphs. Trained with seed 0 "
+        "first, and kept: seed 1, tried later on its own split, has 0.79 in validation (seed 0: "
+        "0.78) and 0.81 in test.",
     ),
 )
 
