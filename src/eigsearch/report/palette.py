@@ -66,7 +66,12 @@ _METHODS = (
     *("gstarx", "goat", "deeplift", "guidedbackprop", "saliency", "graphmask", "exhaustive"),
     *("lrp", "gnnlrp", "excitationbp", "inputxgradient", "deconvolution", "same", "gem"),
 )
-_SHORT = {"integratedgradients": "ig", "sensitivity": "sa", "attention": "att"}
+_SHORT = {
+    "integratedgradients": "ig",
+    "sensitivity": "sa",
+    "attention": "att",
+    "guidedbp": "guidedbackprop",
+}
 
 
 def method_style(name: str) -> Style:
@@ -77,7 +82,7 @@ def method_style(name: str) -> Style:
     >>> method_style("GNNExplainer") == method_style("gnn_explainer")
     True
     """
-    plain = "".join(letter for letter in name.lower() if letter.isalnum())
+    plain = "".join(letter for letter in name.lower().replace("×", "x") if letter.isalnum())
     plain = _SHORT.get(plain, plain)
     if plain.startswith("eig"):
         return Style(VERMILION)

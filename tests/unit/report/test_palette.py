@@ -2,10 +2,11 @@ from itertools import combinations
 
 import pytest
 
+from eigsearch.explainers.registry import METHODS as METHODS_OF_THE_ARENA
 from eigsearch.report.palette import ATOMS, CLASSES, ROLES, css_variables, method_style
 
 GROUNDS = {"light": "#ffffff", "dark": "#1a1e24"}
-METHODS = ("eig_search", "gnnexplainer", "pgexplainer", "subgraphx", "gradcam", "ig", "random")
+TOGETHER = ("eig_search", "gnnexplainer", "pgexplainer", "subgraphx", "gradcam", "ig", "random")
 
 
 def luminance(colour):
@@ -29,7 +30,7 @@ def test_lines_and_letters_stand_out_from_the_ground(ground):
 
 
 def test_methods_that_are_shown_together_differ_in_colour():
-    for one, other in combinations(METHODS, 2):
+    for one, other in combinations(TOGETHER, 2):
         assert method_style(one).colour != method_style(other).colour
 
 
@@ -41,11 +42,11 @@ def test_a_method_has_one_style_under_all_its_names(one, other):
     assert method_style(one) == method_style(other)
 
 
-def test_each_method_of_the_arena_has_a_style_of_its_own():
-    from eigsearch.explainers.registry import names
-
-    styles = [method_style(name) for name in names()]
-    assert len(set(styles)) == len(styles)
+def test_each_method_of_the_arena_has_a_style_of_its_own_under_both_of_its_names():
+    styles = {name: method_style(name) for name in METHODS_OF_THE_ARENA}
+    assert len(set(styles.values())) == len(styles)
+    for name, method in METHODS_OF_THE_ARENA.items():
+        assert method_style(method.card.name) == styles[name]
 
 
 def test_both_grounds_have_the_same_variables():
