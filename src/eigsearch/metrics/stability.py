@@ -11,7 +11,6 @@ from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
 from eigsearch.metrics.claim import as_bool
-from eigsearch.query import attribute_levels
 
 # Returns the edge mask that an explainer gives a graph: bools, or zeros and ones.
 Explain = Callable[[Data], Tensor]
@@ -69,11 +68,14 @@ def relabelled(data: Data, place: Tensor, order: Tensor) -> Data:
     """Return the same graph with node i called `place[i]` and its edges in the given order."""
     device = data.edge_index.device
     place, order = place.to(device), order.to(device)
-    graph = copy.copy(data)
-    by_level = {"node": place.argsort(), "edge": order}
-    for key, (level, dim) in attribute_levels(data).items():
-        if level in by_level:
-            graph[key] = data[key].index_select(dim, by_level[level])
+    graph, known = copy.copy(data), copy.copy(data)  # PyG caches what it learns on the object
+    for key, value in data.items():
+        if key == "edge_index" or not isinstance(value, Tensor):
+            continue
+        if known.is_edge_attr(key):
+            graph[key] = value.index_select(data.__cat_dim__(key, value), order)
+        elif known.is_node_attr(key):
+            graph[key] = value.index_select(data.__cat_dim__(key, value), place.argsort())
     graph.edge_index = place[data.edge_index[:, order]]
     return graph
 

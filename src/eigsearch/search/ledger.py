@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from eigsearch.candidates import Complements, Family, Prefixes, Rows, Toggles
+from eigsearch.ranking import Ranking
 
 Build = Callable[[list[int]], Family]
 
@@ -20,12 +21,14 @@ class Tries:
 
     Attributes:
         size: The number of groups of each.
+        place: How far behind the head of the ranking its groups stand on average: 0 for a prefix.
         code: The number that stands for each in the ledger.
         kept: Builds the family of some of them, kept alone.
         removed: Builds the family of some of them, removed.
     """
 
     size: Tensor
+    place: Tensor
     code: np.ndarray
     kept: Build
     removed: Build
@@ -42,18 +45,22 @@ class Ledger:
     hashing): the number of a toggle, a prefix or a complement takes no row to compute.
     """
 
-    def __init__(self, groups: int) -> None:
+    def __init__(self, ranking: Ranking) -> None:
         dice = torch.Generator().manual_seed(0)
-        self._number = torch.randint(2**62, (groups,), generator=dice).numpy()
+        self._number = torch.randint(2**62, (ranking.count,), generator=dice).numpy()
         self._all = np.bitwise_xor.reduce(self._number)
+        self._place = _places(ranking)
         self._phi: dict[int, float] = {}
         self.evaluations = 0
 
     def toggles(self, base: Tensor, order: Tensor) -> Tries:
         """Return the subgraphs with one group added or taken out, in the given order of groups."""
         entries, rest = order.tolist(), ~base
+        sign = torch.where(base[order], -1, 1)
+        size = int(base.sum()) + sign
         return Tries(
-            int(base.sum()) + torch.where(base[order], -1, 1),
+            size,
+            self._excess(self._place[base].sum() + sign * self._place[order], size),
             self._code(base[None])[0] ^ self._number[order.numpy()],
             lambda some: Toggles(base, [entries[i] for i in some]),
             lambda some: Toggles(rest, [entries[i] for i in some]),
@@ -64,6 +71,7 @@ class Ledger:
         size = torch.tensor(sizes)
         return Tries(
             size,
+            self._excess(self._place[order].cumsum(0)[size - 1], size),
             np.bitwise_xor.accumulate(self._number[order.numpy()])[size.numpy() - 1],
             lambda some: Prefixes(order, [sizes[i] for i in some]),
             lambda some: Complements(order, [sizes[i] for i in some]),
@@ -71,8 +79,10 @@ class Ledger:
 
     def rows(self, mask: Tensor) -> Tries:
         """Return the subgraphs that the rows of a matrix describe."""
+        size = mask.sum(dim=1)
         return Tries(
-            mask.sum(dim=1),
+            size,
+            self._excess(mask.double() @ self._place, size),
             self._code(mask),
             lambda some: Rows(mask[some]),
             lambda some: Rows(~mask[some]),
@@ -101,3 +111,16 @@ class Ledger:
 
     def _code(self, mask: Tensor) -> np.ndarray:
         return np.bitwise_xor.reduce(np.where(mask.numpy(), self._number, 0), axis=1)
+
+    def _excess(self, total: Tensor, size: Tensor) -> Tensor:
+        """Return how far behind the head of the ranking a subgraph lies on average, as a share."""
+        return (total / size.clamp_min(1) - (size - 1) / 2) / self._place.numel()
+
+
+def _places(ranking: Ranking) -> Tensor:
+    """Return the place of each group in a ranking; groups that tie share their mean place."""
+    ends = torch.tensor([0, *ranking.cuts], dtype=torch.float64)
+    shared = torch.repeat_interleave((ends[:-1] + ends[1:] - 1) / 2, ends.diff().long())
+    place = torch.empty_like(shared)
+    place[ranking.order] = shared
+    return place

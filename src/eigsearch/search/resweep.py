@@ -33,7 +33,7 @@ class Resweep:
     def steps(self, problem: Problem) -> Steps:
         """Sweep along the ranking, then along rankings around what was found."""
         problem = problem.by_groups
-        ledger = Ledger(problem.ranking.count)
+        ledger = Ledger(problem.ranking)
         sweeps = [(yield from swept(problem, problem.ranking, ledger))]
         keep, found = _smallest(sweeps, self.tolerance)
         path = [Step("sweep", keep, float(found.gain), ledger.evaluations)]
