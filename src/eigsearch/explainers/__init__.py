@@ -1,6 +1,44 @@
-"""Every other explainer, one file each, under one protocol."""
+"""Every explainer of the arena, one file each, under one protocol."""
 
+from eigsearch.explainers.attention import Attention
 from eigsearch.explainers.base import Card, Method
+from eigsearch.explainers.captum_methods import DeepLIFT, GuidedBackprop, InputXGradient
+from eigsearch.explainers.degree import DEGREE
+from eigsearch.explainers.gnn_explainer import GNNExplainer
+from eigsearch.explainers.grad import Grad
+from eigsearch.explainers.gradcam import GradCAM
+from eigsearch.explainers.integrated_gradients import IntegratedGradients
+from eigsearch.explainers.linear_gradients import EiGSearchRanking
+from eigsearch.explainers.occlusion import Occlusion
+from eigsearch.explainers.pg_explainer import PGExplainer
+from eigsearch.explainers.pgm_explainer import PGMExplainer
+from eigsearch.explainers.random_scores import Random
+from eigsearch.explainers.rcexplainer import RCExplainer
 from eigsearch.explainers.registry import get, names, table
+from eigsearch.explainers.sensitivity import Sensitivity
+from eigsearch.explainers.subgraphx import SubgraphX
 
-__all__ = ["Card", "Method", "get", "names", "table"]
+__all__ = [
+    "DEGREE",
+    "Attention",
+    "Card",
+    "DeepLIFT",
+    "EiGSearchRanking",
+    "GNNExplainer",
+    "Grad",
+    "GradCAM",
+    "GuidedBackprop",
+    "InputXGradient",
+    "IntegratedGradients",
+    "Method",
+    "Occlusion",
+    "PGExplainer",
+    "PGMExplainer",
+    "RCExplainer",
+    "Random",
+    "Sensitivity",
+    "SubgraphX",
+    "get",
+    "names",
+    "table",
+]

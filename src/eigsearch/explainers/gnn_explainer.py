@@ -58,5 +58,5 @@ class GNNExplainer(Method):
                 self.epochs, self.lr, edge_size=self.edge_size, edge_ent=self.edge_ent
             )
             algorithm.connect(*face.configs())
-            mask = algorithm(face, *face.inputs, target=face.target()).edge_mask
+            mask = algorithm(face, *face.inputs, target=face.target).edge_mask
         return share_directions(mask, data)

@@ -9,6 +9,8 @@ from eigsearch.datasets.near import resolve
 from eigsearch.errors import InputError
 from eigsearch.explainers.attention import Attention
 from eigsearch.explainers.base import Method
+from eigsearch.explainers.captum_methods import DeepLIFT, GuidedBackprop, InputXGradient
+from eigsearch.explainers.degree import DEGREE
 from eigsearch.explainers.gnn_explainer import GNNExplainer
 from eigsearch.explainers.grad import Grad
 from eigsearch.explainers.gradcam import GradCAM
@@ -16,8 +18,11 @@ from eigsearch.explainers.integrated_gradients import IntegratedGradients
 from eigsearch.explainers.linear_gradients import EiGSearchRanking
 from eigsearch.explainers.occlusion import Occlusion
 from eigsearch.explainers.pg_explainer import PGExplainer
+from eigsearch.explainers.pgm_explainer import PGMExplainer
 from eigsearch.explainers.random_scores import Random
+from eigsearch.explainers.rcexplainer import RCExplainer
 from eigsearch.explainers.sensitivity import Sensitivity
+from eigsearch.explainers.subgraphx import SubgraphX
 
 METHODS: dict[str, type[Method]] = {
     "eig_search": EiGSearchRanking,
@@ -28,6 +33,13 @@ METHODS: dict[str, type[Method]] = {
     "att": Attention,
     "gnnexplainer": GNNExplainer,
     "pgexplainer": PGExplainer,
+    "pgm_explainer": PGMExplainer,
+    "subgraphx": SubgraphX,
+    "degree": DEGREE,
+    "rcexplainer": RCExplainer,
+    "input_x_gradient": InputXGradient,
+    "guided_bp": GuidedBackprop,
+    "deeplift": DeepLIFT,
     "occlusion": Occlusion,
     "random": Random,
 }

@@ -43,6 +43,7 @@ class Subject:
         self._caller = Caller(self.model)
         self._caller.check(data)
         self._query = Query(data, data, make_groups("directed", data), node, node)
+        self._last: Batch | None = None
         self.goal = self._resolve(target)
 
     def outputs(
@@ -60,7 +61,7 @@ class Subject:
         `x` replaces the node features of all copies, `[copies · N, F]`; `weights` multiplies the
         messages of their edges, `[copies · E]`.
         """
-        batch = self._batch(copies)
+        batch = copy.copy(self._batch(copies))
         if x is not None:
             batch.x = x
         with weigh_edges(self.model, weights, batch.edge_index):
@@ -110,6 +111,11 @@ class Subject:
         return self.node is not None or self._caller.takes_batch
 
     def _batch(self, copies: int) -> Batch:
+        if self._last is None or self._last.num_graphs != copies:
+            self._last = self._union(copies)
+        return self._last
+
+    def _union(self, copies: int) -> Batch:
         rows = torch.ones(copies, self._query.groups.count, dtype=torch.bool)
         return join([cut(self._query, rows, Induce.SPANNING)], self._caller.needs)
 

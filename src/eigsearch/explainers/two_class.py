@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
@@ -46,8 +48,9 @@ class TwoClass(torch.nn.Module):
             return phi[:, None]
         return torch.stack([logsigmoid(-phi), logsigmoid(phi)], dim=1)
 
+    @cached_property
     def target(self) -> Tensor:
-        """Return what PyG is to explain: the second class, or the value of a regression."""
+        """What PyG is to explain: the second class, or the value of a regression."""
         with torch.no_grad():
             rows = self(*self.inputs)
         if self._subject.goal.task == "regression":
