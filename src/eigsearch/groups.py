@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -41,68 +42,69 @@ def make_groups(spec: GroupSpec, data: Data) -> Groups:
 
     `"auto"` takes a graph as undirected when each edge has its reverse, counted with multiplicity.
     """
-    edge_index = data.edge_index
+    ends = data.edge_index.cpu().numpy().astype(np.int64, copy=False)
     if isinstance(spec, Tensor):
-        index = _user_partition(spec, edge_index)
-    elif spec == "directed" or (spec == "auto" and not has_reverses(edge_index, data.num_nodes)):
-        index = torch.arange(edge_index.size(1), device=edge_index.device)
-    elif spec in ("auto", "undirected"):
-        index = _pair_directions(data)
+        index = _user_partition(spec, ends.shape[1])
+    elif is_undirected(spec, ends):
+        index = _pair_directions(ends, data)
     else:
+        index = np.arange(ends.shape[1])
+    device = data.edge_index.device
+    weight = torch.from_numpy(_group_weight(index, data)).to(device)
+    return Groups(torch.from_numpy(index).to(device), weight)
+
+
+def is_undirected(spec: str, ends: np.ndarray) -> bool:
+    """Tell whether a spec takes the two directions of an edge as one group."""
+    if spec not in ("auto", "undirected", "directed"):
         raise InputError(
             "Expected `groups` to be 'auto', 'undirected', 'directed' or an integer tensor with "
             f"one entry per directed edge (got {spec!r}). Choose one of these."
         )
-    return Groups(index, _group_weight(index, data))
+    return spec == "undirected" or (spec == "auto" and has_reverses(ends))
 
 
-def has_reverses(edge_index: Tensor, num_nodes: int) -> bool:
-    """Tell whether the edges and their reverses are the same multiset."""
-    source, target = edge_index.long()
-    forward = (source * num_nodes + target).sort().values
-    backward = (target * num_nodes + source).sort().values
-    return torch.equal(forward, backward)
+def has_reverses(ends: np.ndarray) -> bool:
+    """Tell whether the edges `[2, E]` and their reverses are the same multiset."""
+    source, target = ends
+    base = int(ends.max(initial=0)) + 1
+    return np.array_equal(np.sort(source * base + target), np.sort(target * base + source))
 
 
-def _pair_directions(data: Data) -> Tensor:
+def _pair_directions(ends: np.ndarray, data: Data) -> np.ndarray:
     """Give (u, v) and (v, u) one group; the i-th parallel copy of each direction belongs together.
 
     Parallel copies are ordered by their attributes, so the pairing does not depend on edge order.
     """
-    source, target = data.edge_index.long()
-    low, high = torch.minimum(source, target), torch.maximum(source, target)
-    pair = low * data.num_nodes + high
-    copy = _parallel_rank(source * data.num_nodes + target, data)
-    _, inverse = torch.unique(torch.stack([pair, copy]), dim=1, return_inverse=True)
-    return _by_first_appearance(inverse)
+    source, target = ends
+    base = int(ends.max(initial=0)) + 1
+    rank = _parallel_rank(source * base + target, data)
+    pair = np.minimum(source, target) * base + np.maximum(source, target)
+    return _by_first_appearance(pair * (int(rank.max(initial=0)) + 1) + rank)
 
 
-def _parallel_rank(key: Tensor, data: Data) -> Tensor:
+def _parallel_rank(key: np.ndarray, data: Data) -> np.ndarray:
     """Return for each directed edge its rank among the edges with the same ordered ends."""
-    if key.unique().numel() == key.numel():
-        return torch.zeros_like(key)
-    order = torch.arange(key.numel(), device=key.device)
-    for column in _attribute_columns(data):  # stable sorts, least significant key first
-        order = order[column[order].sort(stable=True).indices]
-    order = order[key[order].sort(stable=True).indices]
-    counts = torch.unique_consecutive(key[order], return_counts=True)[1]
-    starts = torch.repeat_interleave(counts.cumsum(0) - counts, counts)
-    rank = torch.empty_like(key)
-    rank[order] = torch.arange(key.numel(), device=key.device) - starts
+    in_order = np.sort(key)
+    if not (in_order[1:] == in_order[:-1]).any():
+        return np.zeros_like(key)
+    order = np.lexsort([*_attribute_columns(data), key])  # the last key counts most
+    _, first, counts = np.unique(key[order], return_index=True, return_counts=True)
+    rank = np.empty_like(key)
+    rank[order] = np.arange(len(key)) - np.repeat(first, counts)
     return rank
 
 
-def _attribute_columns(data: Data) -> list[Tensor]:
-    columns = []
+def _attribute_columns(data: Data) -> list[np.ndarray]:
+    columns: list[np.ndarray] = []
     for name in ("edge_weight", "edge_type", "edge_attr"):
         value = data.get(name)
         if isinstance(value, Tensor) and value.size(0) == data.num_edges:
-            columns.extend(value.reshape(data.num_edges, -1).unbind(dim=1))
+            columns.extend(value.detach().cpu().reshape(value.size(0), -1).double().numpy().T)
     return columns
 
 
-def _user_partition(spec: Tensor, edge_index: Tensor) -> Tensor:
-    num_edges = edge_index.size(1)
+def _user_partition(spec: Tensor, num_edges: int) -> np.ndarray:
     if spec.dim() != 1 or spec.numel() != num_edges:
         raise InputError(
             f"Expected `groups` to have one entry for each of the {num_edges} directed edges "
@@ -118,34 +120,25 @@ def _user_partition(spec: Tensor, edge_index: Tensor) -> Tensor:
             f"Expected `groups` to hold numbers from -1 upwards (got {int(spec.min())}). "
             "Use -1 for edges that are never removed."
         )
-    spec = spec.to(edge_index.device, torch.long)
-    index = torch.full_like(spec, -1)
-    removable = spec >= 0
-    if removable.any():
-        _, inverse = torch.unique(spec[removable], return_inverse=True)
-        index[removable] = _by_first_appearance(inverse)
+    given = spec.cpu().long().numpy()
+    index = np.full(num_edges, -1)
+    index[given >= 0] = _by_first_appearance(given[given >= 0])
     return index
 
 
-def _by_first_appearance(label: Tensor) -> Tensor:
-    """Renumber labels 0..n-1 in the order in which they first appear."""
-    if label.numel() == 0:
-        return label
-    position = torch.arange(label.numel(), device=label.device)
-    count = int(label.max()) + 1
-    first = label.new_full((count,), label.numel()).scatter_reduce(0, label, position, "amin")
-    number = torch.empty_like(first)
-    number[first.argsort()] = torch.arange(count, device=label.device)
-    return number[label]
+def _by_first_appearance(label: np.ndarray) -> np.ndarray:
+    """Number the distinct labels in the order in which they first appear."""
+    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.int64)
+    number[first.argsort()] = np.arange(len(first))
+    return number[inverse]
 
 
-def _group_weight(index: Tensor, data: Data) -> Tensor:
-    count = int(index.max()) + 1 if index.numel() else 0
+def _group_weight(index: np.ndarray, data: Data) -> np.ndarray:
     weight = data.get("edge_weight")
-    if isinstance(weight, Tensor) and weight.numel() == index.numel():
-        amount = weight.reshape(-1).abs().double()
-    else:
-        amount = torch.ones(index.numel(), dtype=torch.float64, device=index.device)
+    amount = np.ones(len(index))
+    if isinstance(weight, Tensor) and weight.numel() == len(index):
+        amount = weight.detach().cpu().reshape(-1).abs().double().numpy()
     removable = index >= 0
-    total = torch.zeros(count, dtype=torch.float64, device=index.device)
-    return total.index_add_(0, index[removable], amount[removable])
+    count = int(index.max(initial=-1)) + 1
+    return np.bincount(index[removable], weights=amount[removable], minlength=count)

@@ -6,12 +6,13 @@ import copy
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
-from eigsearch.groups import Groups
+from eigsearch.groups import Groups, GroupSpec, is_undirected, make_groups
 
 # Layers that divide by the degree of the *source* of a message: there an edge matters one hop
 # before its message does, because it changes that degree.
@@ -24,78 +25,106 @@ _DEGREE_LAYERS = {
 class Neighbourhood:
     """Cuts the computation graphs of single nodes out of one graph.
 
-    The indices are built once; each cut then touches only what it returns. Groups stay whole: an
-    edge that can reach the node brings the rest of its group along, such as its other direction.
-    Without a number of hops, every node has the whole graph as its computation graph.
+    The first cut scans the edges; from the second on an index finds them, so that each cut touches
+    only what it returns. Groups stay whole: an edge that can reach the node brings the rest of its
+    group along, such as its other direction. Without a number of hops, every node has the whole
+    graph as its computation graph.
     """
 
     def __init__(
-        self, data: Data, groups: Groups, hops: int | None, flow: str = "source_to_target"
+        self, data: Data, groups: GroupSpec, hops: int | None, flow: str = "source_to_target"
     ) -> None:
         self.data = data
-        self.groups = groups
         self.hops = hops
-        self._from, self._to = (0, 1) if flow == "source_to_target" else (1, 0)
+        self._groups = groups
+        ends = data.edge_index.cpu().numpy()
+        self._ends = ends
+        self._source, self._target = ends if flow == "source_to_target" else ends[::-1]
+        self._cuts = 0
 
-    @cached_property
-    def _by_node(self) -> tuple[Tensor, Tensor]:
-        """Edge ids sorted by the node that they feed, and where each node's edges begin."""
-        return _index_by(self.data.edge_index[self._to], int(self.data.num_nodes))
+    def with_hops(self, hops: int | None) -> Neighbourhood:
+        """Return the same cutter with another number of hops."""
+        other = copy.copy(self)
+        other.hops = hops
+        return other
 
-    @cached_property
-    def _by_group(self) -> tuple[Tensor, Tensor]:
-        """Edge ids sorted by group, and where each group's edges begin."""
-        return _index_by(self.groups.index, self.groups.count)
-
-    def around(self, node: int) -> tuple[Data, Tensor, Tensor]:
-        """Return the computation graph of a node, with the ids of its nodes and of its edges."""
+    def around(self, node: int) -> tuple[Data, Groups, Tensor, Tensor]:
+        """Return the computation graph of a node, its groups, and the ids of nodes and edges."""
+        self._cuts += 1
+        device = self.data.edge_index.device
         if self.hops is None:
-            device = self.data.edge_index.device
-            nodes = torch.arange(int(self.data.num_nodes), device=device)
-            return self.data, nodes, torch.arange(self.data.num_edges, device=device)
-        edges = self._with_groups(self._reaching(node, self.hops))
-        ends = self.data.edge_index[:, edges]
-        here = torch.tensor([node], device=ends.device)
-        nodes = torch.unique(torch.cat([here, ends.flatten()]))
-        local = _slice(self.data, nodes, edges)
-        local.edge_index = torch.searchsorted(nodes, ends)
-        return local, nodes, edges
+            nodes, edges = np.arange(int(self.data.num_nodes)), np.arange(self._ends.shape[1])
+            local = self.data
+        else:
+            edges = self._with_groups(self._reaching(node, self.hops))
+            nodes = np.union1d(self._ends[:, edges], [node])
+            local = _slice(self.data, torch.from_numpy(nodes), torch.from_numpy(edges))
+            ends = np.searchsorted(nodes, self._ends[:, edges])
+            local.edge_index = torch.from_numpy(ends).to(device)
+        groups = make_groups(self._local_spec(edges), local)
+        return local, groups, torch.from_numpy(nodes).to(device), torch.from_numpy(edges).to(device)
 
-    def _reaching(self, node: int, hops: int) -> Tensor:
+    def _reaching(self, node: int, hops: int) -> np.ndarray:
         """Return the edges whose removal can change the node."""
-        by_target, start = self._by_node
-        frontier = torch.tensor([node], device=by_target.device)
-        seen, found = frontier, [by_target[:0]]
+        frontier = seen = np.asarray([node])
+        found = [seen[:0]]
         for _ in range(hops):
-            if frontier.numel() == 0:
-                break
-            edges = by_target[_ranges(start[frontier], start[frontier + 1])]
+            edges = self._entering(frontier)
             found.append(edges)
-            reached = torch.unique(self.data.edge_index[self._from, edges])
-            frontier = reached[~torch.isin(reached, seen)]
-            seen = torch.cat([seen, frontier])
-        return torch.cat(found)
+            frontier = np.setdiff1d(self._source[edges], seen)
+            seen = np.concatenate([seen, frontier])
+        return np.concatenate(found)
 
-    def _with_groups(self, edges: Tensor) -> Tensor:
+    def _entering(self, nodes: np.ndarray) -> np.ndarray:
+        """Return the edges that feed any of the nodes."""
+        if self._cuts > 1:
+            by_target, start = self._index
+            low, high = start[nodes], start[nodes + 1]
+            return np.concatenate(
+                [by_target[a:b] for a, b in zip(low, high, strict=True)] or [nodes]
+            )
+        mask = np.zeros(int(self.data.num_nodes), bool)
+        mask[nodes] = True
+        return np.flatnonzero(mask[self._target])
+
+    @cached_property
+    def _index(self) -> tuple[np.ndarray, np.ndarray]:
+        """Edges sorted by the node that they feed, and where those of each node begin."""
+        counts = np.bincount(self._target, minlength=int(self.data.num_nodes))
+        return np.argsort(self._target, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
+
+    @cached_property
+    def _undirected(self) -> bool:
+        return not isinstance(self._groups, Tensor) and is_undirected(self._groups, self._ends)
+
+    @cached_property
+    def _partition(self) -> np.ndarray:
+        """The user's group of each edge of the whole graph."""
+        return make_groups(self._groups, self.data).index.cpu().numpy()
+
+    def _local_spec(self, edges: np.ndarray) -> GroupSpec:
+        if isinstance(self._groups, Tensor):
+            return torch.from_numpy(self._partition[edges])
+        return "undirected" if self._undirected else "directed"
+
+    def _with_groups(self, edges: np.ndarray) -> np.ndarray:
         """Return the edges and all that are removed with them, in the order of the graph."""
-        by_group, start = self._by_group
-        group = torch.unique(self.groups.index[edges])
-        group = group[group >= 0]
-        members = by_group[_ranges(start[group], start[group + 1])]
-        return torch.unique(torch.cat([edges, members]))
+        if isinstance(self._groups, Tensor):
+            chosen = np.zeros(int(self._partition.max(initial=-1)) + 2, bool)  # the last is for -1
+            chosen[self._partition[edges]] = True
+            chosen[-1] = False
+            edges = np.concatenate([edges, np.flatnonzero(chosen[self._partition])])
+        elif self._undirected:
+            edges = np.concatenate([edges, self._reverses(edges)])
+        return np.unique(edges)
 
-
-def _index_by(key: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return positions sorted by their key, and where each key from 0 to `count` begins."""
-    ordered, position = key.sort(stable=True)
-    return position, torch.searchsorted(ordered, torch.arange(count + 1, device=key.device))
-
-
-def _ranges(start: Tensor, stop: Tensor) -> Tensor:
-    """Return the concatenation of start[i], …, stop[i] − 1."""
-    length = stop - start
-    offset = torch.repeat_interleave(start - (length.cumsum(0) - length), length)
-    return offset + torch.arange(int(length.sum()), device=start.device)
+    def _reverses(self, edges: np.ndarray) -> np.ndarray:
+        """Return the edges that run against the given ones."""
+        base = int(self.data.num_nodes)
+        against = np.unique(self._target[edges] * base + self._source[edges])
+        back = self._entering(np.unique(self._source[edges]))
+        key = self._source[back] * base + self._target[back]
+        return back[np.isin(key, against)]
 
 
 def _slice(data: Data, nodes: Tensor, edges: Tensor) -> Data:
@@ -107,9 +136,9 @@ def _slice(data: Data, nodes: Tensor, edges: Tensor) -> Data:
         if key == "edge_index" or not isinstance(value, Tensor):
             continue
         if whole.is_node_attr(key):
-            local[key] = value.index_select(whole.__cat_dim__(key, value), nodes)
+            local[key] = value.index_select(whole.__cat_dim__(key, value), nodes.to(value.device))
         elif whole.is_edge_attr(key):
-            local[key] = value.index_select(whole.__cat_dim__(key, value), edges)
+            local[key] = value.index_select(whole.__cat_dim__(key, value), edges.to(value.device))
         else:
             local[key] = value
     local.num_nodes = nodes.numel()

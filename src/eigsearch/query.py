@@ -49,9 +49,24 @@ class Query:
         return replace(self, target=target, prediction=prediction)
 
     @cached_property
-    def levels(self) -> dict[str, tuple[Level, int]]:
-        """For each attribute that a model may read: its level, and the dimension to cut along."""
-        return attribute_levels(self.data)
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the attributes that a model may read, besides the edges."""
+        kept = (Tensor, bool, int, float)
+        return tuple(
+            key
+            for key, value in self.data.items()
+            if key not in ("edge_index", "num_nodes", "batch", "ptr") and isinstance(value, kept)
+        )
+
+    def level(self, name: str) -> tuple[Level, int]:
+        """Return what PyG knows about an attribute: its level, and the dimension to cut along."""
+        if name not in self._levels:
+            self._levels[name] = _attribute_level(self.data, name)
+        return self._levels[name]
+
+    @cached_property
+    def _levels(self) -> dict[str, tuple[Level, int]]:
+        return {}
 
     @cached_property
     def num_nodes(self) -> int:
@@ -85,24 +100,17 @@ def node_query(data: Data, node: int, neighbourhood: Neighbourhood) -> Query:
             f"Expected `node` to be a node from 0 to {num_nodes - 1} (got {node}). "
             "Pass a node that the graph has."
         )
-    local, nodes, edges = neighbourhood.around(node)
-    groups = make_groups(neighbourhood.groups.index[edges], local)
+    local, groups, nodes, edges = neighbourhood.around(node)
     position = int((nodes == node).nonzero())
     return Query(data, local, groups, position, node, edges)
 
 
-def attribute_levels(data: Data) -> dict[str, tuple[Level, int]]:
-    """Return what PyG knows about each attribute: node-, edge- or graph-level, and where to cut."""
+def _attribute_level(data: Data, name: str) -> tuple[Level, int]:
+    value = data[name]
+    if not isinstance(value, Tensor):
+        return "graph", 0
     known = copy.copy(data)  # PyG caches what it learns on the object
-    levels: dict[str, tuple[Level, int]] = {}
-    for key, value in known.items():
-        if key in ("edge_index", "num_nodes", "batch", "ptr"):
-            continue
-        if isinstance(value, Tensor):
-            levels[key] = _level(known, key), known.__cat_dim__(key, value) or 0
-        elif isinstance(value, (bool, int, float)):
-            levels[key] = "graph", 0
-    return levels
+    return _level(known, name), known.__cat_dim__(name, value) or 0
 
 
 def _level(data: Data, key: str) -> Level:

@@ -17,7 +17,6 @@ from eigsearch.candidates import Family, Induce, Rows, Whole
 from eigsearch.engine import BatchedEngine, Request, make_engine
 from eigsearch.errors import InputError, ModelError
 from eigsearch.explanation import SubgraphExplanation
-from eigsearch.groups import make_groups
 from eigsearch.neighbourhood import Neighbourhood, count_hops, message_flow
 from eigsearch.node_ranking import rank_nodes
 from eigsearch.options import Options
@@ -52,8 +51,8 @@ class Run:
         self.engine = make_engine(options.engine, self.batched, options.max_batch_nodes)
         self._hops = count_hops(model)
         self._extra_hops = 0
+        self._whole_agrees = False
         self._neighbourhood: Neighbourhood | None = None
-        self._predicted: tuple[Data, Tensor] | None = None
 
     def answer(self, questions: Sequence[Question]) -> list[SubgraphExplanation]:
         """Return the explanations, with model calls shared between the questions."""
@@ -66,7 +65,7 @@ class Run:
         """Return the queries, aimed at their targets, and φ of each whole graph."""
         queries = [self._query(question) for question in questions]
         outputs = self._outputs(queries)
-        if any(map(self._misses_something, queries, outputs)):
+        if self._sees_further(queries, outputs):
             self._widen()
             return self.ask(questions)
         aimed = [self._aim(*each) for each in zip(queries, questions, outputs, strict=True)]
@@ -124,32 +123,43 @@ class Run:
     def _around(self, data: Data) -> Neighbourhood:
         """Return what cuts computation graphs out of this graph; built once for many nodes."""
         known = self._neighbourhood
-        if known is None or known.data is not data or known.hops != self._hops:
+        if known is None or known.data is not data:
             check_graph(data)
             self.caller.check(data)
-            groups = make_groups(self.options.groups, data)
-            known = Neighbourhood(data, groups, self._hops, message_flow(self.model))
-            self._neighbourhood = known
+            known = Neighbourhood(data, self.options.groups, self._hops, message_flow(self.model))
+        elif known.hops != self._hops:
+            known = known.with_hops(self._hops)
+        self._neighbourhood = known
         return known
 
-    def _misses_something(self, query: Query, output: Tensor) -> bool:
-        """Tell whether a node's output on its computation graph differs from the whole graph's."""
-        if query.source_node is None or self._hops is None:
-            return False
-        row = self._everywhere(query.source)[query.source_node].reshape(-1)
-        return not torch.allclose(output, row, rtol=1e-4, atol=1e-5)
+    def _sees_further(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
+        """Tell whether one hop more changes a node's output: the model's layers do not tell all.
 
-    @torch.inference_mode()
-    def _everywhere(self, data: Data) -> Tensor:
-        """Return the model's output for all nodes of a graph, computed once."""
-        if self._predicted is None or self._predicted[0] is not data:
-            query = Query(data, data, self._around(data).groups)
-            self._predicted = data, self.batched.whole(query)
-        return self._predicted[1]
+        Asking the whole graph would tell as well, at the price of the whole graph.
+        """
+        if self._hops is None or queries[0].source_node is None:
+            return False
+        wider = [self._widened(query) for query in queries]
+        seen = self.batched.outputs([Request(query, Whole(query.groups.count)) for query in wider])
+        return not all(
+            torch.allclose(output, more[0], rtol=1e-4, atol=1e-5)
+            for output, more in zip(outputs, seen, strict=True)
+        )
+
+    def _widened(self, query: Query) -> Query:
+        """Return the query with one hop more; on the whole graph where there is no hop more."""
+        assert self._hops is not None and query.source_node is not None
+        around = self._around(query.source)
+        wider = node_query(query.source, query.source_node, around.with_hops(self._hops + 1))
+        if wider.data.num_edges > query.data.num_edges or self._whole_agrees:
+            return wider
+        self._whole_agrees = True  # or the caller will widen, and nothing is compared any more
+        return node_query(query.source, query.source_node, around.with_hops(None))
 
     def _widen(self) -> None:
         """Take computation graphs one hop wider; whole graphs where that was no help before."""
         self._extra_hops += 1
+        self._whole_agrees = False
         assert self._hops is not None  # nothing is missing from a whole graph
         self._hops = None if self._extra_hops > _EXTRA_HOPS else self._hops + 1
 

@@ -8,7 +8,6 @@ from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import APPNP, GAT, GCN, ChebConv, GCNConv, GINConv, SGConv
 
-from eigsearch.groups import make_groups
 from eigsearch.neighbourhood import Neighbourhood, count_hops, message_flow
 from tests.nets import house, mlp
 
@@ -25,7 +24,7 @@ def path(length: int = 6) -> Data:
 
 
 def around(data: Data, node: int, hops: int | None, flow: str = "source_to_target") -> Data:
-    return Neighbourhood(data, make_groups("auto", data), hops, flow).around(node)[0]
+    return Neighbourhood(data, "auto", hops, flow).around(node)[0]
 
 
 @pytest.mark.parametrize(("hops", "edges"), [(0, []), (1, [3]), (2, [2, 3]), (9, [0, 1, 2, 3])])
@@ -48,7 +47,7 @@ def test_without_a_number_of_hops_it_is_the_whole_graph() -> None:
 
 def test_the_other_direction_comes_along() -> None:
     data = house()
-    _, nodes, edges = Neighbourhood(data, make_groups("auto", data), 1).around(7)
+    _, _, nodes, edges = Neighbourhood(data, "auto", 1).around(7)
     assert nodes.tolist() == [6, 7]
     assert edges.tolist() == [8, 17]
 
@@ -56,7 +55,7 @@ def test_the_other_direction_comes_along() -> None:
 def test_the_rest_of_a_group_comes_along_from_anywhere() -> None:
     data = house()
     partition = torch.tensor([5, 1, 2, 3, 4, -1, 6, 7, 5] * 2)
-    _, nodes, edges = Neighbourhood(data, make_groups(partition, data), 1).around(7)
+    _, _, nodes, edges = Neighbourhood(data, partition, 1).around(7)
     assert edges.tolist() == [0, 8, 9, 17]
     assert nodes.tolist() == [0, 1, 6, 7]
 

@@ -114,10 +114,9 @@ def join(pieces: Sequence[Piece], needs: Callable[[str], bool]) -> Batch:
     """Return the pieces as one PyG batch, with every attribute that the model may read."""
     first = pieces[0].query
     batch = Batch(_base_cls=type(first.data))
-    for key, (_, dim) in first.levels.items():
-        if needs(key):
-            parts = [_take(key, piece) for piece in pieces]
-            batch[key] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=dim)
+    for key in filter(needs, first.attributes):
+        parts = [_take(key, piece) for piece in pieces]
+        batch[key] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=first.level(key)[1])
     node_base = _starts([piece.nodes.numel() for piece in pieces])
     owner_base = _starts([piece.count for piece in pieces])
     edge_index = [p.edge_index + base for p, base in zip(pieces, node_base, strict=False)]
@@ -139,7 +138,7 @@ def _starts(counts: Sequence[int]) -> list[int]:
 
 def _take(key: str, piece: Piece) -> Tensor:
     """Return one attribute for a piece: cut by node or by edge, or repeated per candidate."""
-    value, (level, dim) = piece.query.data[key], piece.query.levels[key]
+    value, (level, dim) = piece.query.data[key], piece.query.level(key)
     _refuse_node_numbers(key, piece.query.data)
     if level == "edge":
         return value.index_select(dim, piece.edges)

@@ -91,7 +91,7 @@ class Interpreter:
             return Graphs()
         if name in ("edge_index", "batch"):
             return Attribute(name)
-        if name in self.scene.queries[0].levels:
+        if name in self.scene.queries[0].attributes:
             return self.scene.inputs(name)
         if default:
             return default[0]
@@ -124,7 +124,7 @@ class Interpreter:
     def _object_attribute(self, name: str) -> Any:
         if name in ("edge_index", "batch"):
             return Attribute(name)
-        if name in self.scene.queries[0].levels:
+        if name in self.scene.queries[0].attributes:
             return self.scene.inputs(name)
         if getattr(self.scene.queries[0].data, name, Graphs) is None:
             return None  # an optional attribute, such as `edge_attr`, that the graphs lack

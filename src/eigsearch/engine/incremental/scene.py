@@ -51,7 +51,7 @@ class Scene:
 
     def inputs(self, name: str) -> State | Tensor:
         """Return an attribute: node-level as a state, edge-level by edge, else by candidate."""
-        level, dim = self.queries[0].levels[name]
+        level, dim = self.queries[0].level(name)
         if dim != 0:
             raise Unservable(f"`{name}` is not laid out by rows.")
         if level == "graph":

@@ -1,0 +1,53 @@
+"""Fair timing on a noisy machine: competitors take turns, and the median counts."""
+
+from __future__ import annotations
+
+import csv
+import platform
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from eigsearch.options import versions
+
+RESULTS = Path(__file__).parents[1] / "results" / "speed"
+
+
+def interleaved(runs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, tuple[float, float]]:
+    """Return the median CPU and wall seconds of each run, after one warm-up each, in turns."""
+    for run in runs.values():
+        run()
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            run()
+            taken[name].append((time.process_time() - cpu, time.perf_counter() - wall))
+    return {name: tuple(map(statistics.median, zip(*t, strict=True))) for name, t in taken.items()}
+
+
+def machine() -> dict[str, str]:
+    """Return what a measurement depends on."""
+    cpu = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        cpu = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return {"cpu": cpu, "threads": str(torch.get_num_threads()), **versions()}
+
+
+def write(name: str, rows: Sequence[dict[str, Any]]) -> Path:
+    """Write rows as CSV, each with the machine that it ran on."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / f"{name}.csv"
+    rows = [{**row, **machine()} for row in rows]
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
