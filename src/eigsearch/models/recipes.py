@@ -30,7 +30,8 @@ RECIPES = (
         learning_rate=5e-3,
         weight_decay=1e-2,
         patience=300,
-        remark="Weight decay 0, 0.001, 0.01 and 0.03 tried; 0.01 has the best validation accuracy.",
+        remark="Weight decay 0, 0.001, 0.01 and 0.03 (at rate 0.01) tried; 0.01 is "
+        "best in validation.",
     ),
     Recipe("Tree-Grid", "gin", learning_rate=5e-3, max_epochs=500, patience=500),
     Recipe(
@@ -41,9 +42,9 @@ RECIPES = (
         max_epochs=150,
         patience=150,
         remark="0.05 below the paper. The test part has 19 graphs: this network misses two of "
-        "them, the paper's missed one. Seeds 0 to 5 tried; 5 has the best validation accuracy, and "
-        "the six have a test accuracy of 0.79 on average. Learning rates 0.001 and 0.01, and "
-        "weight decay, were no better.",
+        "them, the paper's missed one. Of 22 runs (seeds 0 to 7, learning rates 0.001 to 0.01, "
+        "weight decay 0 to 0.01) four reach 1.00 in validation; their test accuracies are 0.74, "
+        "0.79, 0.84 and, here, 0.89. Seeds 0 to 5 with this recipe average 0.79 in test.",
     ),
     Recipe(
         *("Mutagenicity", "gin"),
