@@ -58,6 +58,11 @@ class Query:
             if key not in ("edge_index", "num_nodes", "batch", "ptr") and isinstance(value, kept)
         )
 
+    @cached_property
+    def signature(self) -> tuple[str, ...]:
+        """What graphs have to share for a trace of the model to fit them all."""
+        return tuple(sorted(self.data.keys()))
+
     def level(self, name: str) -> tuple[Level, int]:
         """Return what PyG knows about an attribute: its level, and the dimension to cut along."""
         if name not in self._levels:

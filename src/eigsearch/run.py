@@ -50,6 +50,7 @@ class Run:
         self.batched = BatchedEngine(self.caller, options.max_batch_nodes)
         self.engine = make_engine(options.engine, self.batched, options.max_batch_nodes)
         self._hops = count_hops(model)
+        self._trusted = False
         self._extra_hops = 0
         self._whole_agrees = False
         self._neighbourhood: Neighbourhood | None = None
@@ -81,27 +82,36 @@ class Run:
         return node_query(data, int(node), self._around(data))
 
     def _outputs(self, queries: Sequence[Query]) -> list[Tensor]:
-        """Return the model's output for each graph, asked in two calls that have to agree.
+        """Return the model's output for each graph; the first time, make sure it can be trusted."""
+        outputs = self._whole_outputs(queries)
+        if not self._trusted:
+            self._trusted = True
+            if self._depends_on_company(queries, outputs):
+                self.batched.shares_calls = False
+                outputs = self._whole_outputs(queries)
+                self._refuse_chance(outputs, self._whole_outputs(queries))
+        return outputs
 
-        In the first call each graph has another one beside it. Where that makes a difference, as
-        with a normalisation over the whole batch, candidates no longer share calls. What differs
-        even then is stochastic.
+    def _whole_outputs(self, queries: Sequence[Query]) -> list[Tensor]:
+        requests = [Request(query, Whole(query.groups.count)) for query in queries]
+        return [output[0] for output in self.batched.outputs(requests)]
+
+    def _depends_on_company(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
+        """Tell whether outputs change when each graph has another one beside it in the batch.
+
+        They do with a normalisation over the whole batch, and with dropout that never sleeps.
         """
-        first = self.batched.outputs([Request(query, _with_company(query)) for query in queries])
-        again = self.batched.outputs(
-            [Request(query, Whole(query.groups.count)) for query in queries]
-        )
-        for (once, *_), (twice,) in zip(first, again, strict=True):
-            if bool(((once - twice).abs() > _SAME * (1 + once.abs())).any()):
-                if self.batched.shares_calls:
-                    self.batched.shares_calls = False
-                    return self._outputs(queries)
+        beside = self.batched.outputs([Request(query, _with_company(query)) for query in queries])
+        return any(_differ(once, again[0]) for once, again in zip(outputs, beside, strict=True))
+
+    def _refuse_chance(self, first: Sequence[Tensor], again: Sequence[Tensor]) -> None:
+        for once, twice in zip(first, again, strict=True):
+            if _differ(once, twice):
                 raise ModelError(
                     "Expected the model to give the same output twice for the same graph (got "
                     f"{once.tolist()} and {twice.tolist()}). Switch off dropout or sampling that "
                     "runs in evaluation mode."
                 )
-        return [output[0] for output in again]
 
     def _aim(self, query: Query, question: Question, output: Tensor) -> Query:
         single = output.numel() == 1
@@ -229,6 +239,10 @@ class Run:
     @cached_property
     def _config(self) -> dict[str, Any]:
         return self.options.describe()
+
+
+def _differ(once: Tensor, again: Tensor) -> bool:
+    return bool(((once - again).abs() > _SAME * (1 + once.abs())).any())
 
 
 def _with_company(query: Query) -> Family:

@@ -17,7 +17,6 @@ from eigsearch.query import Query
 
 EngineName = Literal["auto", "batched", "incremental"]
 
-_CHECKED = 3  # candidates of the first request that both engines compute
 _AGREES = 1e-3  # relative; the engines differ by rounding only
 _PAYS = 0.7  # the incremental engine's rows cost more each; measured in benchmarks/speed/
 
@@ -68,24 +67,25 @@ class ChoosingEngine:
         if not requests:
             return []
         try:
+            outputs = self.incremental.outputs(requests)
             if not self._checked:
-                self._check(requests[0])
-            return self.incremental.outputs(requests)
+                self._check(requests[0], outputs[0])
+            return outputs
         except Unservable as reason:
             self.incremental.refuse(requests[0].query, str(reason))
             return self.batched.outputs(requests)
 
-    def _check(self, request: Request) -> None:
-        """Compare both engines on a few candidates of a request."""
-        some = sorted({0, len(request) // 2, len(request) - 1})[:_CHECKED]
+    def _check(self, request: Request, found: Tensor) -> None:
+        """Compare a few candidates of a request with what the batched engine gives."""
+        some = sorted({0, len(request) // 2, len(request) - 1})
         rows = torch.cat([request.family.rows(i, i + 1) for i in some])
-        expected = self.batched.outputs([Request(request.query, Rows(rows, request.family.induce))])
-        found = self.incremental.outputs([request])[0][some]
-        if not torch.allclose(found, expected[0], rtol=_AGREES, atol=_AGREES):
+        asked = Request(request.query, Rows(rows, request.family.induce))
+        (expected,) = self.batched.outputs([asked])
+        if not torch.allclose(found[some], expected, rtol=_AGREES, atol=_AGREES):
             warnings.warn(
                 "Expected both engines to agree on this model (got a difference of "
-                f"{float((found - expected[0]).abs().max()):.3g}). The batched engine takes over; "
-                "please report the model.",
+                f"{float((found[some] - expected).abs().max()):.3g}). The batched engine takes "
+                "over; please report the model.",
                 stacklevel=2,
             )
             raise Unservable("the engines disagree on this model")

@@ -14,7 +14,7 @@ from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Tog
 from eigsearch.engine.incremental.interpret import Interpreter
 from eigsearch.engine.incremental.lanes import Part
 from eigsearch.engine.incremental.scene import Scene, TooLarge, Unservable, row_budget
-from eigsearch.engine.incremental.trace import depth, trace
+from eigsearch.engine.incremental.trace import trace
 from eigsearch.engine.request import Request
 from eigsearch.query import Query
 from eigsearch.target import check_finite
@@ -48,7 +48,7 @@ class IncrementalEngine:
     def refuse(self, query: Query, reason: str) -> None:
         """Stop serving graphs with these attributes."""
         log.debug("The batched engine takes over: %s", reason)
-        self._traces[_signature(query)] = None
+        self._traces[query.signature] = None
 
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the model's output rows for each request; raises `Unservable` on the unknown."""
@@ -103,16 +103,14 @@ class IncrementalEngine:
 
     def _traced(self, query: Query) -> tuple[fx.Graph, int] | None:
         """Return the trace of the model for graphs like this one, and its depth."""
-        key = _signature(query)
-        if key not in self._traces:
+        if query.signature not in self._traces:
             try:
                 if self.caller.custom:
                     raise Unservable("The model is called through `forward`.")
-                graph = trace(self.caller.model, query.data)
-                self._traces[key] = graph, depth(graph, self.caller.model)
+                self._traces[query.signature] = trace(self.caller.model, query.data)
             except Unservable as reason:
                 self.refuse(query, str(reason))
-        return self._traces[key]
+        return self._traces[query.signature]
 
 
 def expected_rows(request: Request, layers: int) -> int:
@@ -126,10 +124,6 @@ def expected_rows(request: Request, layers: int) -> int:
 def _kind(request: Request) -> tuple[bool, Induce]:
     """Return what lanes have to share in order to run together."""
     return Part(request, 0, len(request)).toggles, request.family.induce
-
-
-def _signature(query: Query) -> tuple[str, ...]:
-    return tuple(sorted(query.data.keys()))
 
 
 def _has_structure(request: Request) -> bool:

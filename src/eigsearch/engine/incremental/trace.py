@@ -6,6 +6,7 @@ import inspect
 import sys
 from typing import Any
 from unittest import mock
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import fx
@@ -36,15 +37,36 @@ class _Tracer(fx.Tracer):
         return isinstance(m, _LEAVES) or super().is_leaf_module(m, module_qualified_name)
 
 
-def trace(model: Any, data: Data) -> fx.Graph:
-    """Return the operations of a model on graphs that have the attributes of `data`.
+# Tracing takes longer than explaining a molecule, and the next call often has the same model.
+_KNOWN: WeakKeyDictionary[torch.nn.Module, dict[Any, tuple[fx.Graph, int]]] = WeakKeyDictionary()
+
+
+def trace(model: Any, data: Data) -> tuple[fx.Graph, int]:
+    """Return the operations of a model on graphs that have the attributes of `data`, and its depth.
 
     Raises `Unservable` where the model cannot be written down: control flow that depends on
     values, or a callable that is not a module.
     """
     if not isinstance(model, torch.nn.Module):
         raise Unservable("The model is not a torch.nn.Module.")
-    given = {*data.keys(), "batch"}
+    known = _KNOWN.setdefault(model, {})
+    key = (_settings(model), *sorted(data.keys()))
+    if key not in known:
+        graph = _trace(model, {*data.keys(), "batch"})
+        known[key] = graph, depth(graph, model)
+    return known[key]
+
+
+def _settings(model: torch.nn.Module) -> int:
+    """Return a hash of what steers a model's forward: its modules and their plain attributes."""
+    plain = (bool, int, float, str, type(None))
+    return hash(tuple(
+        (id(module), tuple((k, v) for k, v in vars(module).items() if isinstance(v, plain)))
+        for module in model.modules()
+    ))  # fmt: skip
+
+
+def _trace(model: torch.nn.Module, given: set[str]) -> fx.Graph:
     constants = {
         name: parameter.default
         for name, parameter in inspect.signature(model.forward).parameters.items()
