@@ -19,6 +19,11 @@ def rows_to_parquet(rows: Sequence[Row]) -> bytes:
     return _parquet(rows, ROWS)
 
 
+def parquet_to_rows(content: bytes) -> list[Row]:
+    """Return the rows that `rows_to_parquet` wrote."""
+    return pq.read_table(io.BytesIO(content)).to_pylist()
+
+
 def times_to_parquet(rows: Sequence[Row], seconds: Sequence[float]) -> bytes:
     """Return how long each row took as the bytes of a Parquet file."""
     return _parquet([{**row, "seconds": s} for row, s in zip(rows, seconds, strict=True)], TIMES)

@@ -8,7 +8,8 @@ from typing import Any
 
 from eigsearch.errors import MissingExtraError
 from eigsearch.work.backends import Job, R, S
-from eigsearch.work.pack import pack, unpack
+from eigsearch.work.pack import pack
+from eigsearch.work.remote import Remote, result_of
 
 _AUTO = "auto"
 
@@ -41,20 +42,19 @@ def on_ray(
             num_gpus=num_gpus,
         )
         for row in results.iter_rows():
-            yield unpack(row["result"])
+            yield result_of(row["result"])
 
 
 class _Actor:
     """A worker on the cluster: it gets the job by reference and opens it once."""
 
-    def __init__(self, packed_job: bytes) -> None:
-        import torch
+    def __init__(self, job: Any) -> None:
+        import ray
 
-        torch.set_num_threads(1)
-        self._work = unpack(packed_job).open()
+        self._work = Remote(ray.get(job))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        return {"result": [pack(self._work(unpack(shard))) for shard in batch["shard"]]}
+        return {"result": [self._work(shard) for shard in batch["shard"]]}
 
 
 class _Connection:

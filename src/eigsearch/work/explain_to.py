@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, OnDiskDataset
 
 from eigsearch.errors import InputError, ModelError
 from eigsearch.options import Options
@@ -18,7 +18,7 @@ from eigsearch.store import Manifest, ResultDirectory
 from eigsearch.work.backends import check_workers, perform
 from eigsearch.work.digest import digest_of, model_digest
 from eigsearch.work.shards import Plan, check_shard_size, default_shard_size
-from eigsearch.work.sources import MemorySource, Source
+from eigsearch.work.sources import DatabaseSource, MemorySource, Source
 from eigsearch.work.worker import ExplainJob
 
 _FEW_FAILURES = 10  # so many bad graphs are bad luck, whatever their share
@@ -95,7 +95,7 @@ def explain_to(
     check_workers(workers)
     Run(model, options)  # refuses what cannot be explained before anything is written
     source = as_source(data)
-    plan = _plan(source, index, node, target, shard_size)
+    plan = make_plan(source, index, node, target, shard_size)
     job = ExplainJob(model, options, seed, graph=None if node is None else source)
     manifest = Manifest(
         config=_config(model, source, plan, options, seed, about or {}),
@@ -173,6 +173,8 @@ def as_source(data: Source | Iterable[Data] | Data) -> Source:
     """
     if isinstance(data, Data):
         return MemorySource([data])
+    if isinstance(data, OnDiskDataset):
+        return DatabaseSource(data)
     if isinstance(data, Source):
         return data
     if not isinstance(data, Iterable):
@@ -183,13 +185,14 @@ def as_source(data: Source | Iterable[Data] | Data) -> Source:
     return MemorySource(tuple(data))
 
 
-def _plan(
+def make_plan(
     source: Source,
     index: Sequence[int] | None,
     node: Sequence[int] | Tensor | None,
     target: int | Sequence[int | None] | None,
     shard_size: int | None,
 ) -> Plan:
+    """Return what is to be explained, after making sure that the source has it."""
     if node is not None and (len(source) != 1 or index is not None):
         raise InputError(
             f"Expected one graph together with `node` (got {len(source)}). "

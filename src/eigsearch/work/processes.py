@@ -5,17 +5,17 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Generic
+from typing import Generic
 
-from eigsearch.errors import EigsearchError, ModelError
+from eigsearch.errors import ModelError
 from eigsearch.work.backends import Job, R, S
-from eigsearch.work.pack import pack, unpack
+from eigsearch.work.pack import pack
+from eigsearch.work.remote import Remote, result_of
 
 _PRELOAD = ["eigsearch.work.worker"]
 _DEATHS = 5  # a shard that so many workers did not survive is what kills them
@@ -27,14 +27,6 @@ class _Task(Generic[S]):
 
     shard: S
     deaths: int = 0
-
-
-@dataclass(frozen=True)
-class _Failed:
-    """An error that is no row's: the run has to stop."""
-
-    message: str
-    expected: bool
 
 
 class _Worker(Generic[S, R]):
@@ -55,13 +47,11 @@ class _Worker(Generic[S, R]):
     def take(self) -> R | None:
         """Return the result of the shard, or None if the worker died."""
         try:
-            result = unpack(self.line.recv_bytes())
+            packed = self.line.recv_bytes()
         except (EOFError, OSError):
             self.stop()
             return None
-        if isinstance(result, _Failed):
-            raise (EigsearchError if result.expected else RuntimeError)(result.message)
-        return result
+        return result_of(packed)
 
     def stop(self) -> None:
         """End the process."""
@@ -164,19 +154,8 @@ def _serve(line: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
-        _work(line)
-    except (EOFError, OSError):
+        work = Remote(line.recv_bytes())
+        while True:
+            line.send_bytes(work(line.recv_bytes()))
+    except (EOFError, OSError):  # the process that started us has ended, or does not need us
         return
-    except EigsearchError as error:
-        line.send_bytes(pack(_Failed(str(error), expected=True)))
-    except Exception:
-        line.send_bytes(pack(_Failed(traceback.format_exc(), expected=False)))
-
-
-def _work(line: Connection) -> None:
-    import torch
-
-    torch.set_num_threads(1)
-    work: Any = unpack(line.recv_bytes()).open()
-    while True:
-        line.send_bytes(pack(work(unpack(line.recv_bytes()))))

@@ -1,0 +1,94 @@
+"""A Parquet file of molecules as SMILES, made into graphs as they are needed."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from torch_geometric.data import Data
+from torch_geometric.utils import from_smiles
+
+from eigsearch.errors import InputError, MissingExtraError
+from eigsearch.work.digest import digest_of
+from eigsearch.work.sources.base import Part
+
+_SAMPLES = 1_000
+
+
+class SmilesSource:
+    """The molecules in a column of a Parquet file, read by row group.
+
+    Graphs have the features of `torch_geometric.utils.from_smiles`.
+    """
+
+    def __init__(self, path: str | Path, column: str = "smiles") -> None:
+        self.path, self.column = Path(path), column
+        self._open: tuple[int, list[str]] | None = None
+        self.ends = list(accumulate(self._row_groups()))
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of the number of molecules and of a sample of them."""
+        step = max(1, len(self) // _SAMPLES)
+        return digest_of([{"smiles": [self.name(i) for i in range(0, len(self), step)]}])
+
+    def __len__(self) -> int:
+        return self.ends[-1] if self.ends else 0
+
+    def __getitem__(self, index: int) -> Data:
+        smiles = self.name(index)
+        if not _is_smiles(smiles):
+            raise InputError(
+                f"Expected molecule {index} to be SMILES (got {smiles!r}). Correct its row."
+            )
+        return from_smiles(smiles)
+
+    def name(self, index: int) -> str:
+        """Return the SMILES of a molecule."""
+        group = bisect_right(self.ends, index)
+        start = self.ends[group - 1] if group else 0
+        return self._read(group)[index - start]
+
+    def part(self, indices: Sequence[int]) -> Part:
+        """Return a source of these molecules alone."""
+        return Part(self, indices)
+
+    def _row_groups(self) -> list[int]:
+        try:
+            file = pq.ParquetFile(self.path)
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(
+                f"Expected {self.path} to be a Parquet file (got {type(error).__name__}). "
+                "Write the molecules with pandas.DataFrame.to_parquet."
+            ) from error
+        if self.column not in file.schema_arrow.names:
+            raise InputError(
+                f"Expected {self.path} to have a column {self.column!r} (got "
+                f"{', '.join(file.schema_arrow.names)}). Name the column that holds SMILES."
+            )
+        return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+
+    def _read(self, group: int) -> list[str]:
+        """Return the SMILES of a row group; the last one that was read stays open."""
+        if self._open is None or self._open[0] != group:
+            table = pq.ParquetFile(self.path).read_row_group(group, columns=[self.column])
+            self._open = group, table[self.column].to_pylist()
+        return self._open[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_open": None}
+
+
+def _is_smiles(text: str) -> bool:
+    try:
+        from rdkit import Chem, rdBase
+    except ImportError as error:
+        raise MissingExtraError("rdkit", "chem", "read SMILES") from error
+    with rdBase.BlockLogs():
+        return bool(text) and Chem.MolFromSmiles(text) is not None

@@ -1,0 +1,147 @@
+"""Sources larger than memory give the rows that graphs in memory give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data, OnDiskDataset
+from torch_geometric.nn import GCN, global_add_pool
+
+from eigsearch import store
+from eigsearch.datasets import generate, save_file
+from eigsearch.errors import InputError, ModelError
+from eigsearch.work import (
+    DirectorySource,
+    MappedSource,
+    MemorySource,
+    SmilesSource,
+    explain_many,
+    explain_to,
+    save_graph,
+)
+from eigsearch.work.pack import pack, unpack
+from tests.unit.work.networks import Choosy, Small
+from tests.unit.work.test_explain_to import broken, row_bytes
+
+GRAPHS = generate("BA-2Motifs").graphs[490:510]
+
+
+class Atoms(nn.Module):
+    """A network on the integer features of `from_smiles`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.gnn = GCN(9, 8, 2)
+        self.head = nn.Linear(8, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return self.head(global_add_pool(self.gnn(x.float(), edge_index), batch))
+
+
+@pytest.fixture
+def in_memory(tmp_path: Path) -> Path:
+    explain_to(tmp_path / "memory", Small(), GRAPHS, shard_size=4)
+    return tmp_path / "memory"
+
+
+def test_a_database(in_memory: Path, tmp_path: Path) -> None:
+    database = OnDiskDataset(str(tmp_path / "db"))
+    database.extend(list(GRAPHS))
+    explain_to(tmp_path / "out", Small(), database, shard_size=4, workers=2)
+    assert row_bytes(tmp_path / "out") == row_bytes(in_memory)
+
+
+def test_a_directory_of_files(in_memory: Path, tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    for number, start in enumerate((0, 3, 15)):
+        stop = (3, 15, 20)[number]
+        save_file(GRAPHS[start:stop], tmp_path / "files" / f"{number}.pt")
+    source = DirectorySource(tmp_path / "files")
+    assert len(source) == 20
+    assert torch.equal(source[3].edge_index, GRAPHS[3].edge_index)
+    explain_to(tmp_path / "out", Small(), source, shard_size=4, workers=2)
+    assert row_bytes(tmp_path / "out") == row_bytes(in_memory)
+
+
+def test_a_source_travels_without_what_it_has_read(tmp_path: Path) -> None:
+    save_file(list(GRAPHS) * 20, tmp_path / "0.pt")
+    source = DirectorySource(tmp_path)
+    assert len(source) == 400
+    part = unpack(pack(source.part([7, 9])))
+    assert len(pack(part)) < 2_000
+    assert torch.equal(part[1].edge_index, GRAPHS[9].edge_index)
+    assert part.digest == source.digest
+
+
+def test_molecules_as_smiles(tmp_path: Path) -> None:
+    smiles = ["CCO", "c1ccccc1N", "not a molecule", "CC(=O)O"]
+    frame = pd.DataFrame({"id": range(4), "smiles": smiles})
+    frame.to_parquet(tmp_path / "library.parquet", row_group_size=3)
+    source = SmilesSource(tmp_path / "library.parquet")
+    explain_to(tmp_path / "out", Atoms(), source)
+    rows = list(store.rows(tmp_path / "out"))
+    assert [row["name"] for row in rows if row["error"] is None] == [
+        s for s in smiles if " " not in s
+    ]
+    assert "to be SMILES" in rows[2]["error"]
+    assert rows[1]["num_nodes"] == 7
+
+
+def test_a_table_without_molecules_is_refused(tmp_path: Path) -> None:
+    pd.DataFrame({"id": [1]}).to_parquet(tmp_path / "table.parquet")
+    with pytest.raises(InputError, match=r"a column 'smiles' \(got id\)"):
+        SmilesSource(tmp_path / "table.parquet")
+    (tmp_path / "text.parquet").write_text("smiles")
+    with pytest.raises(InputError, match="to be a Parquet file"):
+        SmilesSource(tmp_path / "text.parquet")
+
+
+def test_one_large_graph_is_mapped(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    graph, model = generate("Tree-Grid")[0], GCN(10, 8, 2, 2).eval()
+    save_graph(graph, tmp_path / "graph.safetensors")
+    source = MappedSource(tmp_path / "graph.safetensors")
+    nodes = range(511, 520)
+    explain_to(tmp_path / "memory", model, graph, node=nodes, shard_size=3)
+    explain_to(tmp_path / "mapped", model, source, node=nodes, shard_size=3, workers=2)
+    assert row_bytes(tmp_path / "mapped") == row_bytes(tmp_path / "memory")
+    assert len(pack(source)) < 500
+
+
+def test_a_file_that_is_no_graph_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "graph.safetensors").write_text("graph")
+    with pytest.raises(InputError, match="a graph in safetensors"):
+        MappedSource(tmp_path / "graph.safetensors")[0]
+    save_graph(Data(x=torch.ones(1)), tmp_path / "x.st")
+    with pytest.raises(InputError, match="hold an `edge_index`"):
+        MappedSource(tmp_path / "x.st")[0]
+
+
+def test_an_empty_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"with \.pt files"):
+        DirectorySource(tmp_path)
+
+
+def test_a_changed_graph_changes_the_hash() -> None:
+    graphs = [graph.clone() for graph in GRAPHS]
+    assert MemorySource(graphs).digest == MemorySource(GRAPHS).digest
+    graphs[3].x[0, 0] += 1
+    assert MemorySource(graphs).digest != MemorySource(GRAPHS).digest
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_explanations_come_in_order_without_a_directory(in_memory: Path, workers: int) -> None:
+    found = list(explain_many(Small(), GRAPHS, workers=workers))
+    expected = list(store.read(in_memory, GRAPHS))
+    assert [e.edge_mask.tolist() for e in found] == [e.edge_mask.tolist() for e in expected]
+    assert all(e.data is graph for e, graph in zip(found, GRAPHS, strict=True))
+
+
+def test_without_a_directory_the_first_failure_is_raised() -> None:
+    with pytest.raises(ModelError, match="I do not like this graph"):
+        list(explain_many(Choosy(), broken(3)))
