@@ -22,7 +22,14 @@ class Recipe:
 
 
 RECIPES = (
-    Recipe("BA-2Motifs", "gin", width=32, max_epochs=100),
+    Recipe(
+        *("BA-2Motifs", "gin"),
+        width=32,
+        max_epochs=100,
+        remark="The order of ReLU and normalisation in all of these networks was chosen on this "
+        "data set, by accuracy and by how well leaving out single edges recovers the motif: with "
+        "ReLU first, the latter depends on the seed (AUC 0.38 to 0.99 for the cycle).",
+    ),
     Recipe("BA-2Motifs", "gcn", width=32, learning_rate=5e-3, max_epochs=300),
     Recipe("BA-Shapes", "gin", width=32, learning_rate=5e-3, max_epochs=500, patience=500),
     Recipe(
@@ -44,7 +51,8 @@ RECIPES = (
         remark="0.05 below the paper. The test part has 19 graphs: this network misses two of "
         "them, the paper's missed one. Of 22 runs (seeds 0 to 7, learning rates 0.001 to 0.01, "
         "weight decay 0 to 0.01) four reach 1.00 in validation; their test accuracies are 0.74, "
-        "0.79, 0.84 and, here, 0.89. Seeds 0 to 5 with this recipe average 0.79 in test.",
+        "0.79, 0.84 and, here, 0.89, and this one was kept with those known, so 0.89 is optimistic. "
+        "Seeds 0 to 5 with this recipe average 0.79 in test.",
     ),
     Recipe(
         *("Mutagenicity", "gin"),
