@@ -50,14 +50,13 @@ class Family(ABC):
 
 @dataclass(frozen=True)
 class Whole(Family):
-    """The graph as it is, `copies` times."""
+    """The graph as it is: one row of ones."""
 
     width: int
-    copies: int = 1
     induce: Induce = Induce.SPANNING
 
     def __len__(self) -> int:
-        return self.copies
+        return 1
 
     def rows(self, start: int, stop: int) -> Tensor:
         """Return rows of ones."""

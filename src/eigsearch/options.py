@@ -9,13 +9,12 @@ import torch
 from torch import Tensor
 
 from eigsearch.caller import Forward
+from eigsearch.engine import ENGINES
 from eigsearch.errors import InputError
 from eigsearch.groups import GroupSpec
 from eigsearch.ranking import Ranker
 from eigsearch.search import Search, check_min_size, check_sparsity, make_search
 from eigsearch.target import check_names
-
-ENGINES = ("auto", "batched", "incremental")
 
 
 @dataclass(frozen=True, eq=False)

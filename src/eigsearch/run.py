@@ -158,7 +158,8 @@ class Run:
 
     def _widened(self, query: Query) -> Query:
         """Return the query with one hop more; on the whole graph where there is no hop more."""
-        assert self._hops is not None and query.source_node is not None
+        assert self._hops is not None
+        assert query.source_node is not None
         around = self._around(query.source)
         wider = node_query(query.source, query.source_node, around.with_hops(self._hops + 1))
         if wider.data.num_edges > query.data.num_edges or self._whole_agrees:

@@ -18,7 +18,7 @@ from eigsearch.candidates import (
 
 ORDER = torch.tensor([2, 0, 3, 1])
 FAMILIES: dict[str, tuple[Family, list[list[int]]]] = {
-    "whole": (Whole(3, copies=2), [[1, 1, 1], [1, 1, 1]]),
+    "whole": (Whole(3), [[1, 1, 1]]),
     "leave one out": (LeaveOneOut(3), [[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
     "prefixes": (Prefixes(ORDER, [1, 3]), [[0, 0, 1, 0], [1, 0, 1, 1]]),
     "complements": (Complements(ORDER, [1, 3]), [[1, 1, 0, 1], [0, 1, 0, 0]]),

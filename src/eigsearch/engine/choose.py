@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -15,7 +14,7 @@ from eigsearch.engine.incremental import IncrementalEngine, Unservable, expected
 from eigsearch.engine.request import Request
 from eigsearch.query import Query
 
-EngineName = Literal["auto", "batched", "incremental"]
+ENGINES = ("auto", "batched", "incremental")
 
 _AGREES = 1e-3  # relative; the engines differ by rounding only
 _PAYS = 0.7  # the incremental engine's rows cost more each; measured in benchmarks/speed/
@@ -29,7 +28,7 @@ class ChoosingEngine:
     """
 
     def __init__(
-        self, batched: BatchedEngine, incremental: IncrementalEngine, name: EngineName = "auto"
+        self, batched: BatchedEngine, incremental: IncrementalEngine, name: str = "auto"
     ) -> None:
         self.batched = batched
         self.incremental = incremental
@@ -51,7 +50,8 @@ class ChoosingEngine:
 
     def picks_incremental(self, request: Request) -> bool:
         """Tell whether the incremental engine is to score this request."""
-        if self.name == "batched" or not self.incremental.serves(request):
+        alone = not self.batched.shares_calls  # outputs depend on what else is in the batch
+        if self.name == "batched" or alone or not self.incremental.serves(request):
             return False
         if self.name == "incremental":
             return True
@@ -93,7 +93,7 @@ class ChoosingEngine:
 
 
 def make_engine(
-    name: EngineName, batched: BatchedEngine, max_batch_nodes: int | None = None
+    name: str, batched: BatchedEngine, max_batch_nodes: int | None = None
 ) -> ChoosingEngine:
     """Return the engine that a user named."""
     return ChoosingEngine(batched, IncrementalEngine(batched.caller, max_batch_nodes), name)

@@ -39,7 +39,7 @@ class Piece:
 
     def explained_nodes(self) -> Tensor:
         """Return the place of the explained node in each candidate."""
-        return (self.nodes == self.query.node).nonzero().squeeze(1)
+        return torch.nonzero(self.nodes == self.query.node).squeeze(1)
 
 
 def cut(query: Query, rows: Tensor, induce: Induce) -> Piece:

@@ -167,12 +167,15 @@ class Interpreter:
         if type(module) in _POOL_MODULES:
             return Readout(self.scene, state).pool(_POOL_MODULES[type(module)])
         if type(module) is pyg.AttentionalAggregation:
-            parts = [m for m in (module.gate_nn, module.nn) if m is not None]
-            if all(treats_rows(part) for part in parts):
-                gate = module.gate_nn(state.value)
-                value = state.value if module.nn is None else module.nn(state.value)
-                return Readout(self.scene, State(state.table, value, state.depth)).attention(gate)
+            return self._attend(module, state)
         raise Unservable(f"{type(module).__name__} is not a read-out that is known.")
+
+    def _attend(self, module: Any, state: State) -> Tensor:
+        if not all(treats_rows(m) for m in (module.gate_nn, module.nn) if m is not None):
+            raise Unservable("The gate of an attention mixes rows.")
+        gate = module.gate_nn(state.value)
+        value = state.value if module.nn is None else module.nn(state.value)
+        return Readout(self.scene, State(state.table, value, state.depth)).attention(gate)
 
     def _result(self, value: Any) -> Tensor:
         if isinstance(value, State):
