@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -68,15 +69,24 @@ class OpenModel:
         """Whether several graphs may share one call."""
         return self._nodes or self._caller.takes_batch
 
-    def union(self, queries: Sequence[Query]) -> tuple[Batch, Tensor]:
-        """Return graphs as one batch, and the row of the output that each query is about."""
-        whole = [torch.ones(1, q.groups.count, dtype=torch.bool) for q in queries]
-        pieces = [cut(q, w, Induce.SPANNING) for q, w in zip(queries, whole, strict=True)]
+    def union(
+        self, queries: Sequence[Query], keep: Sequence[Tensor] | None = None
+    ) -> tuple[Batch, Tensor]:
+        """Return graphs as one batch, and the rows of the output that the queries are about.
+
+        With keep-rows over the nodes of each graph, the batch holds the subgraphs that they induce.
+        """
+        if keep is None:
+            whole = [torch.ones(1, q.groups.count, dtype=torch.bool) for q in queries]
+            pieces = [cut(q, w, Induce.SPANNING) for q, w in zip(queries, whole, strict=True)]
+        else:
+            pieces = [cut(q, k, Induce.NODES) for q, k in zip(queries, keep, strict=True)]
         batch = join(pieces, self._caller.needs)
         if not self._nodes:
-            return batch, torch.arange(len(queries))
-        sizes = torch.tensor([int(q.data.num_nodes) for q in queries])
-        return batch, sizes.cumsum(0) - sizes + torch.tensor([q.node for q in queries])
+            return batch, torch.arange(batch.num_graphs)
+        start = [0, *accumulate(piece.nodes.numel() for piece in pieces)]
+        rows = [p.explained_nodes() + first for p, first in zip(pieces, start, strict=False)]
+        return batch, torch.cat(rows)
 
     def look(self, batch: Batch, weights: Tensor | None = None) -> Seen:
         """Call the model, with the messages of edges multiplied by weights."""

@@ -17,13 +17,13 @@ from eigsearch.explainers.base import Card, Method, seeded, share_directions
 from eigsearch.explainers.boundaries import Planes, class_planes
 from eigsearch.explainers.opened import OpenModel
 from eigsearch.explainers.probe import probe
+from eigsearch.explainers.scorer import Scorer
 from eigsearch.explainers.subject import gradients
 from eigsearch.explainers.training_set import batched, check_width, training_queries
 from eigsearch.query import Query
 
 _PlanesOf = dict[int, Planes]
 
-_WIDTH = 64
 _GRAPH_LOSS = (3.0, 12.0, 0.001, 8.0)
 _NODE_LOSS = (12.0, 3.0, 0.09, 10.0)
 _TEMPERATURE = (5.0, 0.5)
@@ -72,7 +72,7 @@ class RCExplainer(Method):
         self.num_nodes = num_nodes
         self.seed = seed
         self.losses: list[float] = []
-        self._mlp: _EdgeMLP | None = None
+        self._mlp: Scorer | None = None
 
     def fit(self, model: Any, dataset: Sequence[Data]) -> None:
         """Train on the model's own predictions; `losses` then holds the mean loss per epoch."""
@@ -82,7 +82,7 @@ class RCExplainer(Method):
             many = self.batch_size if opened.takes_many else 1
             lessons = [_Lesson(opened, each) for each in batched(queries, many)]
             planes = _find_planes(opened, lessons, self.planes)
-            self._mlp = _EdgeMLP(torch.cat([lesson.ends for lesson in lessons]))
+            self._mlp = Scorer(torch.cat([lesson.ends for lesson in lessons]))
             self.losses = self._train(self._mlp, opened, lessons, planes)
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
@@ -139,25 +139,6 @@ class RCExplainer(Method):
                 leaves = torch.sigmoid(whole * side(removed[mine])).amin(dim=1)
                 total = total + (same * stays + opposite * leaves).sum() / len(lesson)
         return total
-
-
-class _EdgeMLP(nn.Module):
-    """A mask logit from the embeddings of an edge's ends.
-
-    Inputs are standardised over the training data: embeddings of networks differ in scale by
-    orders of magnitude, and training from raw ones often ends in a poor local minimum.
-    """
-
-    def __init__(self, ends: Tensor) -> None:
-        super().__init__()
-        self.width = ends.size(1)
-        self.mean, spread = ends.mean(dim=0), ends.std(dim=0)
-        self.spread = torch.where(spread > 0, spread, 1.0)
-        self.layers = nn.Sequential(nn.Linear(self.width, _WIDTH), nn.ReLU(), nn.Linear(_WIDTH, 1))
-
-    def forward(self, ends: Tensor) -> Tensor:
-        """Return one logit per edge."""
-        return self.layers((ends - self.mean) / self.spread).squeeze(1)
 
 
 class _Lesson:

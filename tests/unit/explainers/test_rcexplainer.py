@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc, network
 from torch import nn
 from torch.nn.functional import log_softmax
 from torch_geometric.data import Data
@@ -14,6 +13,7 @@ from eigsearch.explainers.opened import OpenModel
 from eigsearch.explainers.rcexplainer import RCExplainer
 from eigsearch.explainers.training_set import training_queries
 from eigsearch.models import GNN
+from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc, network
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_the_head_reads_the_pooled_embedding():
         moved = seen.embedding.flip(0) + 1
         assert torch.allclose(opened.head(moved), model.head(moved), atol=1e-6)
     assert seen.nodes.shape == (batch.num_nodes, 8)
-    pooled = global_mean_pool(model.norms[-1](seen.nodes.relu()), batch.batch)
+    pooled = global_mean_pool(model.norms[-1](seen.nodes).relu(), batch.batch)
     assert torch.allclose(pooled, seen.embedding, atol=1e-5)
 
 

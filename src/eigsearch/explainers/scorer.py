@@ -1,0 +1,27 @@
+"""A scorer: the small network that explainers train on embeddings."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+WIDTH = 64
+
+
+class Scorer(nn.Module):
+    """One logit for each row of embeddings.
+
+    Inputs are standardised over the training data: embeddings of networks differ in scale by
+    orders of magnitude, and training from raw ones often ends in a poor local minimum.
+    """
+
+    def __init__(self, inputs: Tensor) -> None:
+        super().__init__()
+        self.width = inputs.size(1)
+        self.mean, spread = inputs.mean(dim=0), inputs.std(dim=0)
+        self.spread = torch.where(spread > 0, spread, 1.0)
+        self.layers = nn.Sequential(nn.Linear(self.width, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return the logits."""
+        return self.layers((inputs - self.mean) / self.spread).squeeze(1)
