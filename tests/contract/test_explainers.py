@@ -28,7 +28,7 @@ CHEAP: dict[str, dict[str, Any]] = {
     "gnnexplainer": {"epochs": 2},
     "pgexplainer": {"epochs": 2, "num_nodes": 3},
     "ig": {"steps": 3},
-    "graphmask": {"epochs": 2},
+    "graphmask": {"epochs": 2, "num_nodes": 3},
     "subgraphx": {"rollouts": 2, "samples": 3},
     "pgm_explainer": {"samples": 20},
     "rg_explainer": {"imitation": 1, "epochs": 1, "rollouts": 2, "num_nodes": 3},

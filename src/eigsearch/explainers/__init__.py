@@ -7,6 +7,8 @@ from eigsearch.explainers.degree import DEGREE
 from eigsearch.explainers.gnn_explainer import GNNExplainer
 from eigsearch.explainers.grad import Grad
 from eigsearch.explainers.gradcam import GradCAM
+from eigsearch.explainers.graphmask import GraphMask
+from eigsearch.explainers.gstarx import GStarX
 from eigsearch.explainers.integrated_gradients import IntegratedGradients
 from eigsearch.explainers.linear_gradients import EiGSearchRanking
 from eigsearch.explainers.occlusion import Occlusion
@@ -25,8 +27,10 @@ __all__ = [
     "DeepLIFT",
     "EiGSearchRanking",
     "GNNExplainer",
+    "GStarX",
     "Grad",
     "GradCAM",
+    "GraphMask",
     "GuidedBackprop",
     "InputXGradient",
     "IntegratedGradients",

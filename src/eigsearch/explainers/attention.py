@@ -12,7 +12,7 @@ from torch_geometric.nn import MessagePassing
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.base import Card, Method, share_directions
 from eigsearch.explainers.subject import Subject, gradients
-from eigsearch.explainers.weights import message_layers
+from eigsearch.explainers.weights import message_layers, on_graph_edges
 
 
 class Attention(Method):
@@ -60,22 +60,7 @@ def _listen(layer: MessagePassing, graph_edges: Tensor, found: list[Tensor]) -> 
         alpha = getattr(layer, "_alpha", None) if alpha is None else alpha
         if alpha is not None:
             per_message = alpha.reshape(alpha.size(0), -1).mean(dim=1)
-            found.append(_on_graph_edges(per_message, edges[-1], graph_edges))
+            found.append(on_graph_edges(per_message, edges[-1], graph_edges))
 
     layer.register_propagate_forward_pre_hook(note_edges)
     layer.register_message_forward_hook(note_attention)
-
-
-def _on_graph_edges(value: Tensor, layer_edges: Tensor, graph_edges: Tensor) -> Tensor:
-    """Return the values of a layer's messages at the edges of the graph that they came from."""
-    if torch.equal(layer_edges, graph_edges):
-        return value
-    ours, theirs = graph_edges[0] != graph_edges[1], layer_edges[0] != layer_edges[1]
-    if int(ours.sum()) != int(theirs.sum()):
-        raise UnsupportedError(
-            f"Expected every layer to attend to the {int(ours.sum())} edges of the graph (got "
-            f"{int(theirs.sum())} others). Choose another method."
-        )
-    score = value.new_zeros(ours.numel())
-    score[ours] = value[theirs]
-    return score

@@ -14,6 +14,8 @@ from eigsearch.explainers.degree import DEGREE
 from eigsearch.explainers.gnn_explainer import GNNExplainer
 from eigsearch.explainers.grad import Grad
 from eigsearch.explainers.gradcam import GradCAM
+from eigsearch.explainers.graphmask import GraphMask
+from eigsearch.explainers.gstarx import GStarX
 from eigsearch.explainers.integrated_gradients import IntegratedGradients
 from eigsearch.explainers.linear_gradients import EiGSearchRanking
 from eigsearch.explainers.occlusion import Occlusion
@@ -37,6 +39,8 @@ METHODS: dict[str, type[Method]] = {
     "subgraphx": SubgraphX,
     "degree": DEGREE,
     "rcexplainer": RCExplainer,
+    "gstarx": GStarX,
+    "graphmask": GraphMask,
     "input_x_gradient": InputXGradient,
     "guided_bp": GuidedBackprop,
     "deeplift": DeepLIFT,

@@ -92,3 +92,21 @@ def per_message(mask: Tensor, proper: Tensor, edge_index: Tensor) -> Tensor:
     weight = mask.new_ones(own.numel())
     weight[own] = mask[proper]
     return weight
+
+
+def on_graph_edges(value: Tensor, layer_edges: Tensor, graph_edges: Tensor) -> Tensor:
+    """Return the values of a layer's messages at the edges of the graph that they came from.
+
+    A self-loop that its layer replaces by one of its own gets zero.
+    """
+    if torch.equal(layer_edges, graph_edges):
+        return value
+    ours, theirs = graph_edges[0] != graph_edges[1], layer_edges[0] != layer_edges[1]
+    if int(ours.sum()) != int(theirs.sum()):
+        raise UnsupportedError(
+            f"Expected every layer to use the {int(ours.sum())} edges of the graph (got "
+            f"{int(theirs.sum())} others). Choose a method that only asks for predictions."
+        )
+    score = value.new_zeros(ours.numel())
+    score[ours] = value[theirs]
+    return score
