@@ -17,6 +17,7 @@ from eigsearch.explainers.pgm_explainer import PGMExplainer
 from eigsearch.explainers.random_scores import Random
 from eigsearch.explainers.rcexplainer import RCExplainer
 from eigsearch.explainers.registry import get, names, table
+from eigsearch.explainers.rg_explainer import RGExplainer
 from eigsearch.explainers.sensitivity import Sensitivity
 from eigsearch.explainers.subgraphx import SubgraphX
 
@@ -39,6 +40,7 @@ __all__ = [
     "PGExplainer",
     "PGMExplainer",
     "RCExplainer",
+    "RGExplainer",
     "Random",
     "Sensitivity",
     "SubgraphX",

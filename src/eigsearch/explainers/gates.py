@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +78,7 @@ class GatedLayers:
     def __init__(self, layers: Sequence[MessagePassing]) -> None:
         self._layers = layers
         self._seen: dict[int, Passed] = {}
-        self._closed: dict[int, tuple[Tensor, Tensor]] = {}
+        self._closed: Mapping[int, tuple[Tensor, Tensor]] = {}
         for number, layer in enumerate(layers):
             layer.explain_message = _Hook(self, number).explain_message
             layer.explain = True
@@ -96,7 +96,7 @@ class GatedLayers:
             )
         return [self._seen[number] for number in range(len(self._layers))]
 
-    def phi(self, subject: Subject, gates: dict[int, tuple[Tensor, Tensor]]) -> Tensor:
+    def phi(self, subject: Subject, gates: Mapping[int, tuple[Tensor, Tensor]]) -> Tensor:
         """Return φ with gates on some layers, each as the share to keep and what to put instead."""
         self._closed = gates
         output = subject.outputs()

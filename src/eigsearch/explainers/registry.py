@@ -23,6 +23,7 @@ from eigsearch.explainers.pg_explainer import PGExplainer
 from eigsearch.explainers.pgm_explainer import PGMExplainer
 from eigsearch.explainers.random_scores import Random
 from eigsearch.explainers.rcexplainer import RCExplainer
+from eigsearch.explainers.rg_explainer import RGExplainer
 from eigsearch.explainers.sensitivity import Sensitivity
 from eigsearch.explainers.subgraphx import SubgraphX
 
@@ -38,6 +39,7 @@ METHODS: dict[str, type[Method]] = {
     "pgm_explainer": PGMExplainer,
     "subgraphx": SubgraphX,
     "degree": DEGREE,
+    "rg_explainer": RGExplainer,
     "rcexplainer": RCExplainer,
     "gstarx": GStarX,
     "graphmask": GraphMask,
