@@ -13,6 +13,9 @@ from torch_geometric.data import Data
 from eigsearch import store
 from eigsearch.datasets import generate
 from eigsearch.datasets import save_file as save_graphs
+from eigsearch.work import save_graph
+
+NODE_MODULE = "from torch_geometric.nn import GCN\ndef make():\n    return GCN(10, 4, 2, 2)\n"
 
 BA = ("explain", "--dataset", "BA-2Motifs", "--model", "gin")
 
@@ -73,8 +76,7 @@ def test_own_graphs_own_model_own_weights(run_json, own: Path) -> None:
 
 
 def test_nodes_of_a_node_set(run, own: Path) -> None:
-    module = "from torch_geometric.nn import GCN\ndef make():\n    return GCN(10, 4, 2, 2)\n"
-    (own / "nodenet.py").write_text(module)
+    (own / "nodenet.py").write_text(NODE_MODULE)
     run("explain", "--dataset", "Tree-Grid", "--model", "nodenet:make", "--node", "511:515,520",
         "--out", "out")  # fmt: skip
     rows = list(store.rows(own / "out"))
@@ -114,3 +116,34 @@ def test_a_network_that_was_trained_here(run, run_json, tmp_path: Path) -> None:
         "--out", tmp_path / "models")  # fmt: skip
     found = run_json("explain", "--dataset", "BA-2Motifs", "--weights", weights, "--index", "0:2")
     assert found["rows"] == 2
+
+
+def test_molecules_of_a_parquet_file(run, own: Path) -> None:
+    (own / "atoms.py").write_text(
+        "import torch\n"
+        "class Net(torch.nn.Module):\n"
+        "    def forward(self, x, edge_index, batch):\n"
+        "        ends = torch.bincount(batch[edge_index[0]], minlength=int(batch.max()) + 1)\n"
+        "        return torch.stack([ends, -ends], dim=1) / 10\n"
+    )
+    smiles = ["CCO", "[bold]no molecule[/bold]", "c1ccccc1N"]
+    pd.DataFrame({"smiles": smiles}).to_parquet(own / "library.parquet")
+    result = run("explain", "--data", "library.parquet", "--model", "atoms:Net", "--out", "out")
+    rows = list(store.rows(own / "out"))
+    assert [row["name"] for row in rows] == ["CCO", None, "c1ccccc1N"]
+    assert "[bold]no molecule[/bold]" in result.stdout
+
+
+def test_a_directory_of_files(run, own: Path) -> None:
+    (own / "files").mkdir()
+    (own / "mine.pt").rename(own / "files" / "0.pt")
+    run("explain", "--data", "files", "--model", "mynet:Net", "--index", "3:5", "--out", "out")
+    assert [row["index"] for row in store.rows(own / "out")] == [3, 4]
+
+
+def test_nodes_of_one_mapped_graph(run, own: Path) -> None:
+    (own / "nodenet.py").write_text(NODE_MODULE)
+    save_graph(generate("Tree-Grid")[0], own / "graph.safetensors")
+    run("explain", "--data", "graph.safetensors", "--model", "nodenet:make", "--node", "511,512",
+        "--out", "out")  # fmt: skip
+    assert [row["node"] for row in store.rows(own / "out")] == [511, 512]

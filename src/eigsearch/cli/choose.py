@@ -7,10 +7,11 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import torch
 from safetensors.torch import load_file
+from torch_geometric.data import Data
 
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets import load as load_dataset
@@ -20,6 +21,7 @@ from eigsearch.datasets.near import resolve
 from eigsearch.errors import InputError
 from eigsearch.groups import GroupSpec
 from eigsearch.models import load_model, zoo
+from eigsearch.work import DirectorySource, MappedSource, SmilesSource, Source
 
 
 def choose_data(
@@ -32,7 +34,23 @@ def choose_data(
             f"Expected either --dataset or --data (got {got}). "
             "Pass the name of a data set, or the path of a file of your own."
         )
-    return load_graphs(data, task) if data is not None else load_dataset(str(dataset), root)
+    if data is None:
+        return load_dataset(str(dataset), root)
+    source = _large(data)
+    if source is None:
+        return load_graphs(data, task)
+    kind: Task = "node" if isinstance(source, MappedSource) else "graph"
+    graphs = cast(tuple[Data, ...], source)  # reads like one, and holds nothing
+    return GraphDataset(data.stem, kind, graphs, 0, (), f"graphs of {data.name}", "", str(data))
+
+
+def _large(path: Path) -> Source | None:
+    """Return the source of data that is read piece by piece; None for a file of graphs."""
+    if path.is_dir():
+        return DirectorySource(path)
+    if path.suffix == ".parquet":
+        return SmilesSource(path)
+    return MappedSource(path) if path.suffix == ".safetensors" else None
 
 
 def choose_model(

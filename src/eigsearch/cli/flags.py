@@ -17,7 +17,12 @@ def _option(help: str, panel: str, *names: str) -> typer.models.OptionInfo:
 Dataset = Annotated[str | None, _option("A data set by name: `eigsearch datasets`.", _WHAT)]
 DataFile = Annotated[
     Path | None,
-    _option("Your own graphs: a file of PyG `Data`, saved with torch.save.", _WHAT, "--data"),
+    _option(
+        "Your own graphs: a file of PyG `Data`, a directory of such files, a Parquet file of "
+        "SMILES, or one large graph in safetensors.",
+        _WHAT,
+        "--data",
+    ),
 ]
 DataRoot = Annotated[
     Path | None,

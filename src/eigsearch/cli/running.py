@@ -14,7 +14,7 @@ from eigsearch.cli.truth import recovery
 from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError
 from eigsearch.options import Options
-from eigsearch.work import explain_to
+from eigsearch.work import Source, explain_to
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,10 @@ class Assignment:
 
     @property
     def data(self) -> Any:
-        """What the library takes: the graphs, or the one graph of a node set."""
-        return self.dataset[0] if self.selection.node is not None else self.dataset.graphs
+        """What the library takes: the graphs, a source of them, or the one graph of a node set."""
+        graphs = self.dataset.graphs
+        alone = self.selection.node is not None and not isinstance(graphs, Source)
+        return graphs[0] if alone else graphs
 
 
 def chosen(dataset: GraphDataset, index: str | None, node: str | None) -> Selection:

@@ -90,6 +90,8 @@ def test_molecules_as_smiles(tmp_path: Path) -> None:
     ]
     assert "to be SMILES" in rows[2]["error"]
     assert rows[1]["num_nodes"] == 7
+    with pytest.raises(IndexError):
+        source[4]
 
 
 def test_a_table_without_molecules_is_refused(tmp_path: Path) -> None:
@@ -111,6 +113,7 @@ def test_one_large_graph_is_mapped(tmp_path: Path) -> None:
     explain_to(tmp_path / "mapped", model, source, node=nodes, shard_size=3, workers=2)
     assert row_bytes(tmp_path / "mapped") == row_bytes(tmp_path / "memory")
     assert len(pack(source)) < 500
+    assert len(list(source)) == 1
 
 
 def test_a_file_that_is_no_graph_is_refused(tmp_path: Path) -> None:

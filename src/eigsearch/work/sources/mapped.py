@@ -41,6 +41,8 @@ class MappedSource:
         return 1
 
     def __getitem__(self, index: int) -> Data:
+        if index != 0:
+            raise IndexError(index)
         if self._graph is None:
             self._graph = _read(self.path)
         return self._graph

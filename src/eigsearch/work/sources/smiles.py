@@ -51,6 +51,8 @@ class SmilesSource:
 
     def name(self, index: int) -> str:
         """Return the SMILES of a molecule."""
+        if not 0 <= index < len(self):
+            raise IndexError(index)
         group = bisect_right(self.ends, index)
         start = self.ends[group - 1] if group else 0
         return self._read(group)[index - start]
