@@ -84,9 +84,14 @@ class TestSort:
         assert shown(page) == sorted(range(6), key=lambda n: (-values(n), n))
 
 
+def open_item(page, number):
+    page.click(f".thumbnail[data-number='{number}']")
+    page.wait_for_selector("#detail:not([hidden]) .explanation")
+
+
 class TestDetail:
     def test_a_thumbnail_opens_its_explanation_and_escape_returns(self, page):
-        page.click(".thumbnail[data-number='3']")
+        open_item(page, 3)
         assert page.text_content("[data-part=title]") == "Molecules · Molecule 3"
         assert page.locator("#detail .link.kept").count() == SIZES[3]
         page.locator("[data-part=slider]").fill("1")
@@ -97,18 +102,18 @@ class TestDetail:
 
     def test_next_and_previous_follow_the_order_that_is_shown(self, page):
         page.select_option("[name=sort]", "size")
-        page.click(".thumbnail[data-number='5']")
+        open_item(page, 5)
         page.click("[data-part=next]")
         page.wait_for_function("location.hash === '#2'")
         page.click("[data-part=previous]")
         page.wait_for_function("location.hash === '#5'")
 
     def test_a_closed_explanation_no_longer_listens(self, page):
-        page.click(".thumbnail[data-number='1']")
+        open_item(page, 1)
         page.keyboard.press("Escape")
         page.wait_for_selector("#gallery:not([hidden])")
         page.keyboard.press("ArrowLeft")
-        page.click(".thumbnail[data-number='1']")
+        open_item(page, 1)
         assert page.locator("#detail .link.kept").count() == SIZES[1]
 
 

@@ -58,7 +58,7 @@ ATOMS = {
 }
 
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
-_HUES = (BLUE, GREEN, PURPLE, ORANGE, SKY, OLIVE, GREY)
+_HUES = (BLUE, GREEN, PURPLE, ORANGE, OLIVE, SKY, GREY)
 # The order decides: methods that are often shown together come first and share no colour.
 _METHODS = (
     *("gnnexplainer", "pgexplainer", "subgraphx", "gradcam", "ig", "occlusion", "random"),

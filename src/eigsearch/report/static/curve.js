@@ -49,7 +49,7 @@ class CurvePlot {
     const marks = [];
     for (const value of niceSteps(low, high, 6)) {
       const y = this.y(value);
-      const kind = value === 0 ? "grid zero" : "grid";
+      const kind = value === 0 ? "gridline zero" : "gridline";
       marks.push(makeSvg("line", { class: kind, x1: MARGIN.left, x2: width - MARGIN.right, y1: y, y2: y }));
       marks.push(makeSvg("text", { class: "tick", x: MARGIN.left - 7, y, dy: "0.35em", "text-anchor": "end" }, tickText(value)));
     }

@@ -152,7 +152,7 @@ class Gallery {
     return make("a", { class: "thumbnail", role: "listitem", href: `#${number}`, "data-number": number },
       picture.svg,
       make("span", { class: "caption" }, make("b", {}, item.title), mark),
-      make("span", { class: "caption soft" }, make("span", { class: "class-name" }, dot, this.className(item.target)), make("span", {}, `${item.size}/${item.groups} · ${decimals(facet.gain)}`)));
+      make("span", { class: "caption soft" }, make("span", { class: "class-name" }, dot, this.className(item.target)), make("span", {}, String(item.size), make("span", { class: "of" }, `/${item.groups}`), ` · ${decimals(facet.gain)}`)));
   }
 
   #route() {

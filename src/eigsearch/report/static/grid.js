@@ -1,5 +1,6 @@
 // A grid of thumbnails of any length: only those near the screen are in the page.
 
+const MOST_PRINTED = 60;
 const CELL = { width: 196, height: 212, gap: 12 };
 
 class Grid {
@@ -13,7 +14,8 @@ class Grid {
     };
     addEventListener("scroll", later, { passive: true });
     new ResizeObserver(later).observe(box);
-    addEventListener("beforeprint", () => this.render(60));
+    addEventListener("beforeprint", () => this.render(MOST_PRINTED));
+    addEventListener("afterprint", () => this.render());
   }
 
   show(order) {
@@ -42,17 +44,21 @@ class Grid {
         this.cells.delete(number);
       }
     }
+    let before = null;
     wanted.forEach((number, i) => {
       const place = (count ? 0 : first) + i;
-      const cell = this.cells.get(number) ?? this.#add(number);
+      const cell = this.cells.get(number) ?? this.#add(number, before);
       cell.style.width = `${across - CELL.gap}px`;
       cell.style.transform = `translate(${(place % columns) * across}px, ${Math.floor(place / columns) * down}px)`;
-      this.box.append(cell); // in the order of the grid, so that Tab walks along it
+      before = cell;
     });
   }
 
-  #add(number) {
+  // Adds a cell behind another, so that Tab walks along the grid.
+  #add(number, before) {
     const cell = this.makeCell(number);
+    if (before) before.after(cell);
+    else this.box.prepend(cell);
     this.cells.set(number, cell);
     return cell;
   }

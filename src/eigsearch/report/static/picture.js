@@ -12,7 +12,7 @@ class Picture {
     this.linksOf = answer.score.map(() => []);
     graph.group.forEach((group, link) => group >= 0 && this.linksOf[group].push(link));
     this.degree = degrees(graph);
-    this.halos = new Map();
+    this.halos = makeSvg("g", { class: "halos" });
     this.links = [];
     this.nodes = [];
     this.svg = this.#draw(thumbnail);
@@ -24,13 +24,10 @@ class Picture {
     this.links.forEach((element, link) => {
       const inside = kept.has(this.graph.group[link]);
       element.classList.toggle("kept", inside);
-      this.halos.get(link).classList.toggle("kept", inside);
       if (inside) keptNodes.add(this.graph.from[link]).add(this.graph.to[link]);
     });
-    this.nodes.forEach((element, node) => {
-      element.classList.toggle("kept", keptNodes.has(node));
-      this.halos.get(`node ${node}`).classList.toggle("kept", keptNodes.has(node));
-    });
+    this.nodes.forEach((element, node) => element.classList.toggle("kept", keptNodes.has(node)));
+    this.halos.replaceChildren(...this.#drawHalos(kept, keptNodes));
   }
 
   // Points at one group, or at none.
@@ -52,26 +49,27 @@ class Picture {
 
   #draw(thumbnail) {
     const { graph } = this;
-    const halos = makeSvg("g", { class: "halos" });
     const links = makeSvg("g", { class: "links" });
     const nodes = makeSvg("g", { class: "nodes" });
     graph.group.forEach((group, link) => {
-      const halo = makeSvg("path", { d: curvePath(graph, link, 0, 0) });
-      this.halos.set(link, halo);
-      halos.append(halo);
       this.links.push(this.#drawLink(link, group, thumbnail));
     });
-    graph.x.forEach((x, node) => {
-      const halo = makeSvg("circle", { cx: x, cy: graph.y[node], r: graph.molecule ? 13 : 17 });
-      this.halos.set(`node ${node}`, halo);
-      halos.append(halo);
-      this.nodes.push(this.#drawNode(node));
-    });
+    graph.x.forEach((_, node) => this.nodes.push(this.#drawNode(node)));
     links.append(...this.links);
     nodes.append(...this.nodes);
     const many = graph.x.length > MOST_LABELS;
     const kind = `picture ${graph.molecule ? "molecule" : "plain"}${many ? " many" : ""}`;
-    return makeSvg("svg", { class: kind, viewBox: viewBox(graph, this.least), role: "img" }, halos, links, nodes);
+    return makeSvg("svg", { class: kind, viewBox: viewBox(graph, this.least), role: "img" }, this.halos, links, nodes);
+  }
+
+  #drawHalos(kept, keptNodes) {
+    const { graph } = this;
+    const radius = graph.molecule ? 13 : 17;
+    const links = graph.group.map((group, link) => [group, link]).filter(([group]) => kept.has(group));
+    return [
+      ...links.map(([, link]) => makeSvg("path", { d: curvePath(graph, link, 0, 0) })),
+      ...[...keptNodes].map((node) => makeSvg("circle", { cx: graph.x[node], cy: graph.y[node], r: radius })),
+    ];
   }
 
   #drawLink(link, group, thumbnail) {
