@@ -168,10 +168,11 @@ def _check_edge_index(data: Data) -> None:
     num_nodes = int(data.num_nodes or 0)
     if num_nodes == 0:
         raise InputError("Expected a graph with at least one node (got none). Remove empty graphs.")
-    if edge_index.numel() and not 0 <= int(edge_index.min()) <= int(edge_index.max()) < num_nodes:
+    lowest, highest = map(int, edge_index.aminmax()) if edge_index.numel() else (0, 0)
+    if not 0 <= lowest <= highest < num_nodes:
         raise InputError(
             f"Expected `edge_index` to name nodes from 0 to {num_nodes - 1} "
-            f"(got {int(edge_index.min())} to {int(edge_index.max())}). "
+            f"(got {lowest} to {highest}). "
             "Check the node numbering, or set `data.num_nodes`."
         )
 
@@ -180,9 +181,10 @@ def _check_finite_inputs(data: Data) -> None:
     for key in ("x", "edge_attr", "edge_weight", "pos"):
         value = data.get(key)
         if isinstance(value, Tensor) and value.is_floating_point():
-            wrong = (~torch.isfinite(value)).sum()
-            if wrong:
+            finite = torch.isfinite(value)
+            if not finite.all():
                 raise InputError(
-                    f"Expected `{key}` to be finite (got {int(wrong)} NaN or infinite entries). "
+                    f"Expected `{key}` to be finite (got {int((~finite).sum())} NaN or infinite "
+                    "entries). "
                     "Clean the features before explaining."
                 )

@@ -7,6 +7,7 @@ candidates as probabilities do and still tell them apart where the probability i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -75,6 +76,21 @@ class Target:
             output = output.clamp_min(_TINY).log()
         others = torch.cat([output[:, : self.index], output[:, self.index + 1 :]], dim=1)
         return output[:, self.index] - torch.logsumexp(others, dim=1)
+
+
+def phi_rows(targets: Sequence[Target], outputs: Sequence[Tensor]) -> list[Tensor]:
+    """Return φ for the output rows of many requests; one calculation where their kind is one."""
+    kinds = {(target.task, target.return_type) for target in targets}
+    if len(kinds) != 1 or targets[0].task != "multiclass_classification":
+        return [target.phi(output) for target, output in zip(targets, outputs, strict=True)]
+    counts = torch.tensor([len(output) for output in outputs])
+    index = torch.tensor([target.index for target in targets]).repeat_interleave(counts)[:, None]
+    rows = torch.cat(list(outputs)).double()
+    if targets[0].return_type == "probs":
+        rows = rows.clamp_min(_TINY).log()
+    index = index.to(rows.device)
+    others = rows.scatter(1, index, -torch.inf).logsumexp(dim=1)
+    return list((rows.gather(1, index).squeeze(1) - others).split(counts.tolist()))
 
 
 def check_names(task: str, return_type: str) -> None:

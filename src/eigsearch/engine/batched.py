@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from eigsearch.caller import Caller, final_activation
-from eigsearch.candidates import Induce
+from eigsearch.candidates import Induce, Whole
 from eigsearch.engine.request import Request
-from eigsearch.engine.union import Piece, cut, join
+from eigsearch.engine.union import Piece, cut, join, uncut
 from eigsearch.errors import InputError, ModelError
 from eigsearch.query import Query
-from eigsearch.target import ReturnType, check_finite
+from eigsearch.target import ReturnType, check_finite, phi_rows
 
 # Measured on molecules and 3×64 models, one thread: below 2,000 nodes a call's overhead shows,
 # above 20,000 the allocations leave the cache. See benchmarks/speed/budget.py.
@@ -35,6 +35,8 @@ class _Slice:
 
     def cut(self) -> Piece:
         family = self.request.family
+        if isinstance(family, Whole):
+            return uncut(self.request.query)
         return cut(self.request.query, family.rows(self.start, self.stop), family.induce)
 
 
@@ -57,7 +59,7 @@ class BatchedEngine:
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return φ in float64 for each candidate of each request."""
         outputs = self.outputs(requests)
-        return [r.query.goal.phi(output) for r, output in zip(requests, outputs, strict=True)]
+        return phi_rows([request.query.goal for request in requests], outputs)
 
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the model's output rows `[len(request), C]` for each request."""

@@ -13,6 +13,7 @@ from eigsearch.engine.batched import BatchedEngine
 from eigsearch.engine.incremental import IncrementalEngine, Unservable, expected_rows
 from eigsearch.engine.request import Request
 from eigsearch.query import Query
+from eigsearch.target import phi_rows
 
 ENGINES = ("auto", "batched", "incremental")
 
@@ -38,7 +39,7 @@ class ChoosingEngine:
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return φ in float64 for each candidate of each request."""
         outputs = self.outputs(requests)
-        return [r.query.goal.phi(rows) for r, rows in zip(requests, outputs, strict=True)]
+        return phi_rows([request.query.goal for request in requests], outputs)
 
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the model's output rows for each request."""
@@ -56,7 +57,7 @@ class ChoosingEngine:
         if self.name == "incremental":
             return True
         rows = expected_rows(request, self.incremental.layers(request.query))
-        return rows < _PAYS * len(request) * request.query.num_nodes
+        return sum(rows) < _PAYS * len(rows) * len(request) * request.query.num_nodes
 
     def name_for(self, query: Query) -> str:
         """Return the name of the engine that ranks the groups of a query."""

@@ -55,6 +55,15 @@ def cut(query: Query, rows: Tensor, induce: Induce) -> Piece:
     return _assemble(query, edge_keep, _endpoints(query, edge_keep))
 
 
+def uncut(query: Query) -> Piece:
+    """Return the graph as it is, as a union of one."""
+    device = query.data.edge_index.device
+    nodes = torch.arange(query.num_nodes, device=device)
+    edges = torch.arange(query.groups.index.numel(), device=device)
+    owner = torch.zeros_like(nodes)
+    return Piece(query, 1, nodes, owner, edges, query.data.edge_index.long())
+
+
 def _edge_rows(query: Query, rows: Tensor) -> Tensor:
     """Return which directed edges each candidate keeps; those without a group always stay."""
     group = query.groups.index

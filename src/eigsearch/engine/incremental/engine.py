@@ -74,7 +74,7 @@ class IncrementalEngine:
 
     def _parts(self, request: Request) -> Iterator[tuple[Part, int]]:
         """Split a request that is likely to exceed the budget, and say what each part may take."""
-        rows = expected_rows(request, self.layers(request.query))
+        rows = max(expected_rows(request, self.layers(request.query)), default=0)
         pieces = max(1, -(-rows // row_budget(self.max_rows, request.query.num_nodes)))
         bounds = [len(request) * i // pieces for i in range(pieces + 1)]
         for start, stop in pairwise(bounds):
@@ -113,12 +113,15 @@ class IncrementalEngine:
         return self._traces[query.signature]
 
 
-def expected_rows(request: Request, layers: int) -> int:
-    """Return about how many states the widest layer has: base states, and those in reach."""
+def expected_rows(request: Request, layers: int) -> list[int]:
+    """Return about how many rows each layer has: base states, and those within reach of a change."""
     nodes = request.query.num_nodes
     degree = len(request.query.edge_arrays[0]) / max(nodes, 1)
-    reach = sum(2 * max(degree - 1, 1) ** hop for hop in range(layers))
-    return int(nodes + len(request) * min(reach, nodes))
+    reach, rows = 0.0, []
+    for hop in range(layers):
+        reach = min(reach + 2 * max(degree - 1, 1) ** hop, nodes)
+        rows.append(int(nodes + len(request) * reach))
+    return rows
 
 
 def _kind(request: Request) -> tuple[bool, Induce]:

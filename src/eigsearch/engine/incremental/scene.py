@@ -15,6 +15,7 @@ from eigsearch.engine.incremental.states import Table, base_table, merge
 from eigsearch.errors import EigsearchError
 from eigsearch.query import Query
 
+_TOLERATED = 2  # times the budget, before an underestimated chunk is split
 _OVER_BASE = 8  # rows per base row that make it worth computing the base again for a chunk
 
 
@@ -47,7 +48,7 @@ class Scene:
         self.queries = list({id(p.request.query): p.request.query for p in parts}.values())
         self.device = self.queries[0].data.edge_index.device
         self._layers = layers
-        self._budget = row_budget(budget, len(self.lanes.node))
+        self._budget = _TOLERATED * row_budget(budget, len(self.lanes.node))
 
     def inputs(self, name: str) -> State | Tensor:
         """Return an attribute: node-level as a state, edge-level by edge, else by candidate."""
@@ -109,7 +110,7 @@ class Scene:
 
 
 def row_budget(budget: int, num_nodes: int) -> int:
-    """Return how many rows a layer may have; what changes is to outweigh the base states."""
+    """Return how many rows a layer should have; what changes is to outweigh the base states."""
     return max(budget, _OVER_BASE * num_nodes)
 
 
