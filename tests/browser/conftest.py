@@ -4,8 +4,6 @@ import shutil
 
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright (extra `dev`)")
-
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
@@ -17,6 +15,7 @@ FLAGS = (
 
 @pytest.fixture(scope="session")
 def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright (extra `dev`)")
     if CHROMIUM is None:
         pytest.skip("needs a Chromium on the PATH, such as Debian's package `chromium`")
     with playwright.sync_playwright() as driver:

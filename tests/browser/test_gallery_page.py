@@ -7,6 +7,8 @@ import torch
 from eigsearch.report import gallery, gallery_page
 from tests.unit.report.samples import ATOMS, MOLECULES, explained, graph, nitrobenzene
 
+expect = pytest.importorskip("playwright.sync_api", reason="needs Playwright").expect
+
 SIZES = (2, 5, 3, 4, 3, 2)
 
 
@@ -46,7 +48,7 @@ class TestFilter:
         page.fill("[name=maxSize]", "4")
         assert shown(page) == [2, 3, 4]
         page.click("[type=reset]")
-        page.wait_for_function("document.querySelectorAll('.thumbnail').length === 6")
+        expect(page.locator(".thumbnail")).to_have_count(6)
 
     def test_by_gain(self, page):
         gains = [explanation.gain for explanation in six()]
@@ -104,9 +106,9 @@ class TestDetail:
         page.select_option("[name=sort]", "size")
         open_item(page, 5)
         page.click("[data-part=next]")
-        page.wait_for_function("location.hash === '#2'")
+        page.wait_for_url("**#2")
         page.click("[data-part=previous]")
-        page.wait_for_function("location.hash === '#5'")
+        page.wait_for_url("**#5")
 
     def test_a_closed_explanation_no_longer_listens(self, page):
         open_item(page, 1)
@@ -146,9 +148,7 @@ def test_four_thousand_molecules_are_interactive_in_three_seconds(open_page, mon
     start = time.perf_counter()
     page = open_page(html)
     page.select_option("[name=target]", label="nonmutagen")
-    page.wait_for_function(
-        "document.querySelector('[data-part=count]').textContent === '2,000 of 4,000'"
-    )
+    expect(page.locator("[data-part=count]")).to_have_text("2,000 of 4,000")
     assert time.perf_counter() - start < 3
     assert page.locator(".thumbnail").count() < 80
 
