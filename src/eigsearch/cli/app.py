@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from eigsearch.cli.commands import (
+    bench,
     compare,
     datasets,
     demo,
@@ -35,6 +36,18 @@ class _Sentences(TyperGroup):
         raise typer.Exit(2)
 
 
+class _BareRay(TyperCommand):
+    """A command whose `--ray` may stand without an address."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read `--ray` without a value as `--ray auto`."""
+        values = [*args[1:], "--"]
+        pairs = zip(args, values, strict=True)
+        bare = [arg == "--ray" and value.startswith("-") for arg, value in pairs]
+        filled = [[arg, "auto"] if alone else [arg] for arg, alone in zip(args, bare, strict=True)]
+        return super().parse_args(ctx, [arg for part in filled for arg in part])
+
+
 app = typer.Typer(
     name="eigsearch",
     cls=_Sentences,
@@ -46,5 +59,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (demo, explain, compare, view, train, datasets, models, explainers):
-    app.command()(command)
+for command in (demo, explain, compare, view, train, datasets, models, explainers, bench):
+    app.command(cls=_BareRay)(command)

@@ -1,5 +1,6 @@
 """The commands, one file each."""
 
+from eigsearch.cli.commands.bench import bench
 from eigsearch.cli.commands.compare import compare
 from eigsearch.cli.commands.demo import demo
 from eigsearch.cli.commands.explain import explain
@@ -7,4 +8,14 @@ from eigsearch.cli.commands.listing import datasets, explainers, models
 from eigsearch.cli.commands.train import train
 from eigsearch.cli.commands.view import view
 
-__all__ = ["compare", "datasets", "demo", "explain", "explainers", "models", "train", "view"]
+__all__ = [
+    "bench",
+    "compare",
+    "datasets",
+    "demo",
+    "explain",
+    "explainers",
+    "models",
+    "train",
+    "view",
+]

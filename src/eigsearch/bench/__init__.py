@@ -1,0 +1,17 @@
+"""Benchmarks: a plan becomes runs, runs become rows, and a report only reads rows."""
+
+from eigsearch.bench.execute import Progress, carry_out
+from eigsearch.bench.plan import PLANS, Plan, parse_plan, read_plan
+from eigsearch.bench.results import Results
+from eigsearch.bench.spec import RunSpec
+
+__all__ = [
+    "PLANS",
+    "Plan",
+    "Progress",
+    "Results",
+    "RunSpec",
+    "carry_out",
+    "parse_plan",
+    "read_plan",
+]

@@ -1,0 +1,40 @@
+"""Measures that ask the model again: robust fidelity and stability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch import metrics
+from eigsearch.bench.schema import Row
+from eigsearch.explanation import SubgraphExplanation
+from eigsearch.run import Question, Run
+
+
+def add_robust(
+    explained: Sequence[tuple[Row, SubgraphExplanation]], model: Any, samples: int
+) -> None:
+    """Add robust fidelity to the rows of explanations, with model calls shared between them."""
+    claims = [metrics.Claim.of(explanation) for _, explanation in explained]
+    found = metrics.robust_fidelities(model, claims, samples=samples) if claims else []
+    for (row, _), robust in zip(explained, found, strict=True):
+        row["robust_fidelity_plus"] = float(robust.fidelity_plus)
+        row["robust_fidelity_minus"] = float(robust.fidelity_minus)
+        row["robust_gain"] = float(robust.gain)
+
+
+def stability_columns(run: Run, explanation: SubgraphExplanation, samples: int) -> Row:
+    """Return how much of a graph's explanation survives feature noise and renumbering."""
+
+    def explain(data: Data) -> Tensor:
+        (again,) = run.answer([Question(data, explanation.target)])
+        return again.edge_mask
+
+    data = explanation.data
+    return {
+        "noise_stability": metrics.noise_stability(explain, data, samples=samples),
+        "relabelling_stability": metrics.relabelling_stability(explain, data, samples=samples),
+    }

@@ -1,0 +1,36 @@
+"""The machine and the versions that rows were made with."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from functools import cache
+from pathlib import Path
+
+import torch
+
+from eigsearch.options import versions
+
+
+@cache
+def machine() -> str:
+    """Return the processor, the number of cores and the system, in a line."""
+    return f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+
+
+@cache
+def software() -> str:
+    """Return the versions that a row depends on, and torch's threads, as JSON."""
+    found = {**versions(), "python": platform.python_version(), "threads": torch.get_num_threads()}
+    return json.dumps(found, sort_keys=True)
+
+
+def _processor() -> str:
+    """Return the processor's name; Linux tells it in a file only."""
+    listing = Path("/proc/cpuinfo")
+    if listing.is_file():
+        for line in listing.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown processor"

@@ -1,0 +1,95 @@
+"""What an explanation is worth, as columns of a row."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import torch
+from torch import Tensor
+
+from eigsearch import metrics
+from eigsearch.bench.schema import Row
+from eigsearch.explanation import SubgraphExplanation
+
+_HALF = 0.5  # of two classes, the one above it is predicted
+
+
+def fidelity_columns(explanation: SubgraphExplanation) -> Row:
+    """Return size, fidelities and what follows from them without asking the model again."""
+    found = explanation.found
+    kept, removed = float(found.kept[0]), float(found.removed[0])
+    plus, minus = found.fidelity_plus, found.fidelity_minus
+    return {
+        "num_groups": explanation.num_groups,
+        "size": explanation.size,
+        "sparsity": explanation.sparsity,
+        "value": explanation.value,
+        "kept": kept,
+        "removed": removed,
+        "fidelity_plus": float(plus[0]),
+        "fidelity_minus": float(minus[0]),
+        "gain": explanation.gain,
+        "characterization": float(metrics.characterization(plus, minus)[0]),
+        "evaluations": sum(step.evaluations for step in explanation.path),
+        "keep": explanation.keep.nonzero().flatten().tolist(),
+        "engine": explanation.engine,
+    }
+
+
+def label_columns(explanation: SubgraphExplanation) -> Row:
+    """Return fidelities by label, for a prediction between two classes."""
+    whole = explanation.value > _HALF
+    plus = int(whole) - int(float(explanation.found.removed[0]) > _HALF)
+    minus = int(whole) - int(float(explanation.found.kept[0]) > _HALF)
+    return {
+        "label_fidelity_plus": float(plus),
+        "label_fidelity_minus": float(minus),
+        "label_gain": float(plus - minus),
+    }
+
+
+def truth_columns(explanation: SubgraphExplanation) -> Row:
+    """Return how well scores and subgraph find the edges that are known to matter.
+
+    `auc` counts the edges that could be removed, `auc_whole` all edges of the graph.
+    """
+    truth = true_edges(explanation)
+    if truth is None:
+        return {}
+    near, score = candidates(explanation), explanation.edge_score
+    values = {
+        "auc": metrics.auc(score, truth, near),
+        "auc_whole": metrics.auc(score, truth, torch.ones_like(near)),
+        "precision": metrics.precision(explanation.edge_mask, truth, near),
+        "recall": metrics.recall(explanation.edge_mask, truth, near),
+    }
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+def true_edges(explanation: SubgraphExplanation) -> Tensor | None:
+    """Return the true explanation, bool `[E]`: for a node, the motif that it belongs to."""
+    data, node = explanation.data, explanation.node
+    if "edge_label" not in data:
+        return None
+    if node is None:
+        return data.edge_label.bool()
+    return (data.edge_motif == data.node_motif[node]) & (data.edge_motif >= 0)
+
+
+def candidates(explanation: SubgraphExplanation) -> Tensor:
+    """Return the edges that could be removed: of the graph, or of a node's computation graph."""
+    if explanation.edges is None:
+        return explanation.group >= 0
+    mask = torch.zeros(int(explanation.data.num_edges), dtype=torch.bool)
+    mask[explanation.edges[explanation.group >= 0]] = True
+    return mask
+
+
+def picture(explanation: SubgraphExplanation) -> str:
+    """Return an explanation whole, with what its nodes are, so that a report can draw it."""
+    labels = explanation.data.get("node_label")
+    values = explanation.to_dict()
+    values["config"] = {"task": explanation.config["task"]}
+    values["node_label"] = None if labels is None else labels.tolist()
+    return json.dumps(values)

@@ -1,0 +1,184 @@
+"""Plans: small TOML files that expand to runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+from eigsearch import datasets, explainers
+from eigsearch.bench.spec import Kind, RunSpec
+from eigsearch.datasets.near import resolve
+from eigsearch.errors import InputError
+from eigsearch.models import zoo
+from eigsearch.search import SEARCHES
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # type: ignore[import-not-found]
+
+FIXED = "fixed"  # no search: the ranking is cut at the sparsity
+PLANS = Path(__file__).parent / "plans"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment of a plan: its runs are all combinations of its lists.
+
+    Attributes:
+        name: What the report knows the experiment by.
+        settings: Pairs of data set and network, such as `"MUTAG/gcn"`.
+        explainers: The explainers by name.
+        searches: The searches by name; `"fixed"` cuts the ranking at the sparsity.
+        sparsities: The limits.
+        sample: How many predictions of each setting to explain, for each seed.
+        seeds: Each draws another sample, and seeds the explainers.
+        kind, max_groups, robust_samples, stability_samples, pictures: As in `RunSpec`.
+    """
+
+    name: str
+    settings: tuple[str, ...]
+    sample: int
+    explainers: tuple[str, ...] = ("eig_search",)
+    searches: tuple[str, ...] = ("sweep",)
+    sparsities: tuple[float, ...] = (0.5,)
+    seeds: tuple[int, ...] = (0,)
+    kind: Kind = "explain"
+    max_groups: int | None = None
+    robust_samples: int = 0
+    stability_samples: int = 0
+    pictures: int = 0
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What a plan says about one explainer: a cheaper sample for a slow one, and its options.
+
+    Attributes:
+        sample: The most predictions to explain with it.
+        seeds: The most seeds to run it with.
+        fit_sample: How many graphs to train it on.
+        options: The options of its constructor.
+    """
+
+    sample: int | None = None
+    seeds: int | None = None
+    fit_sample: int | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A list of experiments, and how each explainer is to be treated in them."""
+
+    name: str
+    description: str
+    sections: tuple[Section, ...]
+    treatments: dict[str, Treatment]
+
+    def runs(self) -> list[RunSpec]:
+        """Return the runs of all sections, each once."""
+        return list(
+            {run.key: run for section in self.sections for run in self._runs(section)}.values()
+        )
+
+    def _runs(self, section: Section) -> Iterator[RunSpec]:
+        for setting, explainer in product(section.settings, section.explainers):
+            treatment = self.treatments.get(explainer, Treatment())
+            dataset, model = _setting(setting)
+            for seed in section.seeds[: treatment.seeds]:
+                yield RunSpec(
+                    section=section.name,
+                    kind=section.kind,
+                    dataset=dataset,
+                    model=model,
+                    explainer=explainer,
+                    searches=section.searches,
+                    sparsities=section.sparsities,
+                    seed=seed,
+                    sample=min(section.sample, treatment.sample or section.sample),
+                    max_groups=section.max_groups,
+                    robust_samples=section.robust_samples,
+                    stability_samples=section.stability_samples,
+                    pictures=section.pictures,
+                    fit_sample=treatment.fit_sample,
+                    options=treatment.options,
+                )
+
+
+def read_plan(name: str | Path) -> Plan:
+    """Return the plan in a TOML file, or the one of that name that comes with the package."""
+    path = Path(name)
+    if not path.is_file():
+        known = {file.stem: file for file in sorted(PLANS.glob("*.toml"))}
+        path = known[resolve("plan", str(name), known)]
+    try:
+        return parse_plan(path.read_text("utf-8"), path.stem)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(
+            f"Expected {path.name} to be a plan in TOML (got: {error}). Correct the file."
+        ) from error
+
+
+def parse_plan(text: str, name: str) -> Plan:
+    """Return the plan that a TOML text describes, with every name in it checked."""
+    values = tomllib.loads(text)
+    _refuse_unknown("plan", values, {"description", "section", "explainer"})
+    return Plan(
+        name=name,
+        description=values.get("description", ""),
+        sections=tuple(_section(each) for each in values.get("section", [])),
+        treatments={
+            resolve("explainer", key, explainers.names()): _treatment(each)
+            for key, each in values.get("explainer", {}).items()
+        },
+    )
+
+
+def _section(values: dict[str, Any]) -> Section:
+    _refuse_unknown("section", values, {each.name for each in fields(Section)})
+    for needed in ("name", "settings", "sample"):
+        if needed not in values:
+            raise InputError(f"Expected a section of a plan to have `{needed}` (got none). Add it.")
+    frozen: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+    }
+    section = Section(**frozen)
+    if section.kind not in get_args(Kind):
+        raise InputError(
+            f"Expected `kind` to be one of {', '.join(get_args(Kind))} (got {section.kind!r}). "
+            "Choose one of these."
+        )
+    for setting in section.settings:
+        _setting(setting)
+    for search in section.searches:
+        resolve("search", search, (FIXED, *SEARCHES))
+    for explainer in section.explainers:
+        resolve("explainer", explainer, explainers.names())
+    return section
+
+
+def _treatment(values: dict[str, Any]) -> Treatment:
+    _refuse_unknown("explainer", values, {each.name for each in fields(Treatment)})
+    return Treatment(**values)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    """Return the data set and the network that a setting such as `MUTAG/gcn` names."""
+    dataset, _, model = text.partition("/")
+    dataset = resolve("data set", dataset, datasets.names())
+    known = [conv for other, conv in zoo.names() if other == dataset]
+    return dataset, resolve(f"network for {dataset}", model, known)
+
+
+def _refuse_unknown(what: str, values: dict[str, Any], known: set[str]) -> None:
+    for key in values:
+        if key not in known:
+            raise InputError(
+                f"Expected the fields of a {what} to be among {', '.join(sorted(known))} "
+                f"(got {key!r}). Correct its name, or leave it out."
+            )

@@ -1,0 +1,90 @@
+"""The directory of results: one Parquet file per finished run, written once."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from eigsearch.bench.schema import ROWS, Row
+from eigsearch.errors import InputError
+from eigsearch.store.atomic import remove_leftovers, write_atomic
+
+_PACKED = "packed.parquet"
+
+
+class Results:
+    """The rows of finished runs.
+
+    A run is finished once its file is there, under the key of its content, so a plan that was
+    stopped goes on where it was. `pack` joins the files of finished runs into one.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @property
+    def folder(self) -> Path:
+        """Where the rows are."""
+        return self.path / "rows"
+
+    def prepare(self) -> None:
+        """Make the directory, and clear it of what a killed process had not finished."""
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(
+                f"Expected the output to be a directory (got the file {self.path}). "
+                "Choose another name."
+            )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(self.folder)
+
+    def finished(self) -> set[str]:
+        """Return the keys of the runs that have their rows."""
+        columns = (pq.read_table(file, columns=["run"])["run"] for file in self._files())
+        return {key for column in columns for key in pc.unique(column).to_pylist()}
+
+    def write(self, key: str, rows: Iterable[Row]) -> None:
+        """Write the rows of a finished run."""
+        write_atomic(
+            self.folder / f"{key}.parquet", _parquet(pa.Table.from_pylist(list(rows), ROWS))
+        )
+
+    def read(self) -> pa.Table:
+        """Return all rows; those of a run that two files hold are taken once."""
+        seen: set[str] = set()
+        parts = []
+        for file in self._files():
+            table = pq.read_table(file, schema=ROWS)
+            keys = set(pc.unique(table["run"]).to_pylist()) - seen
+            parts.append(table.filter(pc.is_in(table["run"], pa.array(sorted(keys), pa.string()))))
+            seen |= keys
+        if not parts:
+            raise InputError(
+                f"Expected {self.path} to hold results (got no rows). "
+                "Pass what `eigsearch bench --out` wrote."
+            )
+        return pa.concat_tables(parts)
+
+    def pack(self) -> None:
+        """Join the files of all finished runs into one, in the order of their keys."""
+        files = self._files()
+        if [file.name for file in files] == [_PACKED]:
+            return
+        table = self.read().sort_by("run")  # stable: rows of one run keep their order
+        write_atomic(self.folder / _PACKED, _parquet(table))
+        for file in files:
+            if file.name != _PACKED:
+                file.unlink()
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("[!.]*.parquet"))
+
+
+def _parquet(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(table, stream, compression="zstd")
+    return stream.getvalue()

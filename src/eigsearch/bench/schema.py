@@ -1,0 +1,43 @@
+"""The columns of a row: what was run, what came out, how long it took, on what machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+Row = dict[str, Any]
+
+SCHEMA_VERSION = 1
+
+_NAMES = ("run", "plan", "section", "dataset", "model", "task", "explainer", "level", "search")
+_RESULTS = (
+    *("sparsity", "value", "kept", "removed", "fidelity_plus", "fidelity_minus", "gain"),
+    *("label_fidelity_plus", "label_fidelity_minus", "label_gain", "characterization"),
+    *("robust_fidelity_plus", "robust_fidelity_minus", "robust_gain"),
+    *("auc", "auc_whole", "precision", "recall", "noise_stability", "relabelling_stability"),
+    *("intuitiveness", "exhaustiveness"),
+)
+
+# What differs between two runs of the same plan on the same machine.
+TIMES = ("rank_seconds", "search_seconds", "seconds", "train_seconds")
+
+ROWS = pa.schema(
+    [
+        *((name, pa.string()) for name in _NAMES),
+        ("limit", pa.float64()),
+        *((name, pa.int64()) for name in ("seed", "graph", "node", "target")),
+        ("pooled", pa.bool_()),
+        ("status", pa.string()),
+        ("reason", pa.string()),
+        *((name, pa.int64()) for name in ("num_groups", "size", "evaluations")),
+        *((name, pa.float64()) for name in _RESULTS),
+        ("technique", pa.string()),
+        *((name, pa.float64()) for name in TIMES),
+        *((name, pa.int64()) for name in ("sample", "fit_sample", "dataset_size")),
+        ("options", pa.string()),
+        ("keep", pa.list_(pa.uint16())),
+        ("picture", pa.string()),
+        *((name, pa.string()) for name in ("engine", "provenance", "machine", "versions")),
+    ]
+)

@@ -1,0 +1,57 @@
+"""`eigsearch bench`: the runs of a plan, as rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+HOME = Path("bench-results")  # where `bench` writes and `report` looks without being told
+
+
+def bench(
+    plan: Annotated[
+        str, typer.Argument(help="A plan: `smoke`, `quick`, `paper`, or the path of a TOML file.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Where the rows go, by default bench-results/PLAN.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes to run on, of one thread each.")] = 1,
+) -> None:
+    """Run the experiments of a plan; what is finished already is not run again.
+
+    [bold]Examples[/bold]
+
+        eigsearch bench smoke
+
+        eigsearch bench paper --workers 2
+    """
+    from collections import Counter
+
+    from eigsearch.bench import carry_out, read_plan
+    from eigsearch.cli.printing import say
+
+    chosen = read_plan(plan)
+    where = out or HOME / chosen.name
+    status: Counter[str] = Counter()
+    for now in carry_out(chosen, where, workers):
+        status.update(row["status"] for row in now.last.rows)
+        typer.echo(
+            f"[{now.done}/{now.total}] {now.last.spec.title}: {len(now.last.rows)} rows in "
+            f"{now.last.seconds:.1f} s, about {_duration(now.seconds_left)} left",
+            err=True,
+        )
+    counts = ", ".join(f"{count} {name}" for name, count in sorted(status.items()))
+    say(f"{chosen.name}: {counts or 'nothing left to run'}. Rows: {where}/rows")
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> _duration(30), _duration(600), _duration(9000)
+    ('30 s', '10 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,129 @@
+"""Runs become rows: measured, timed, and with a reason where there is nothing to measure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from eigsearch import explain
+from eigsearch.bench import Results, RunSpec
+from eigsearch.bench.execute import seconds_left
+from eigsearch.bench.runner import Finished, RunJob
+from eigsearch.bench.schema import TIMES, Row
+from eigsearch.bench.setting import load_setting
+
+
+def _spec(explainer: str = "eig_search", **more: object) -> RunSpec:
+    values: dict = {
+        "section": "test",
+        "kind": "explain",
+        "dataset": "BA-2Motifs",
+        "model": "gin",
+        "explainer": explainer,
+        "searches": ("fixed", "sweep"),
+        "sparsities": (0.5, 0.8),
+        "seed": 3,
+        "sample": 2,
+    }
+    return RunSpec(**{**values, **more})
+
+
+def _rows(spec: RunSpec) -> list[Row]:
+    return RunJob("mine").open()(spec).rows
+
+
+def _timeless(rows: list[Row]) -> list[Row]:
+    return [{k: v for k, v in row.items() if k not in TIMES} for row in rows]
+
+
+def test_rows_hold_what_explain_finds() -> None:
+    rows = [row for row in _rows(_spec()) if row["search"] == "sweep"]
+    setting = load_setting("BA-2Motifs", "gin")
+    assert len(rows) == 4
+    for row in rows:
+        data = setting.dataset[row["graph"]]
+        found = explain(setting.model, data, target=row["target"], sparsity=row["limit"])
+        assert row["gain"] == pytest.approx(found.gain)
+        assert row["keep"] == found.keep.nonzero().flatten().tolist()
+        assert row["target"] == int(data.y)
+        assert row["seconds"] > 0
+        assert 0 <= row["recall"] <= 1
+
+
+def test_a_run_gives_the_same_rows_twice() -> None:
+    spec = _spec("gnnexplainer", options={"epochs": 3}, robust_samples=4)
+    assert _timeless(_rows(spec)) == _timeless(_rows(spec))
+
+
+def test_one_ranking_serves_all_searches_and_is_timed_once() -> None:
+    rows = _rows(_spec("gnnexplainer", options={"epochs": 3}))
+    first, *others = [row for row in rows if row["graph"] == rows[0]["graph"]]
+    assert len(others) == 3
+    assert all(row["rank_seconds"] == first["rank_seconds"] for row in others)
+    assert all(row["auc"] == first["auc"] for row in others)
+    assert first["seconds"] == pytest.approx(first["rank_seconds"] + first["search_seconds"])
+
+
+def test_training_is_timed_apart() -> None:
+    rows = _rows(_spec("pgexplainer", fit_sample=4, options={"epochs": 1}))
+    assert all(row["train_seconds"] > 0 and row["fit_sample"] == 4 for row in rows)
+
+
+def test_what_a_method_cannot_do_is_a_row_with_the_reason() -> None:
+    rows = _rows(_spec("att"))
+    assert {row["status"] for row in rows} == {"skipped"}
+    assert all("attention" in row["reason"] for row in rows)
+
+
+def test_what_fails_is_a_row_and_the_rest_goes_on() -> None:
+    rows = _rows(_spec(searches=("exhaustive", "sweep"), sparsities=(0.5,)))
+    assert [row["status"] for row in rows] == ["failed", "failed", "ok", "ok"]
+    assert "subgraphs to try" in rows[0]["reason"]
+    nothing = _rows(_spec("gnnexplainer", options={"no_such": 1}))
+    assert [row["status"] for row in nothing] == ["failed"]
+
+
+def test_nodes_have_both_protocols_and_a_pool() -> None:
+    rows = _rows(_spec(dataset="Tree-Grid", searches=("sweep",), sparsities=(0.5,), sample=3))
+    *each, pool = rows
+    assert pool["pooled"]
+    assert not any(row["pooled"] for row in each)
+    motif = load_setting("Tree-Grid", "gin").dataset[0].node_motif
+    assert all(motif[row["node"]] >= 0 for row in each)
+    assert all(row["auc_whole"] != row["auc"] for row in each)
+    assert pool["auc_whole"] > pool["auc"]  # edges out of reach are easy to tell apart
+
+
+def test_techniques_are_compared_on_one_ranking() -> None:
+    rows = _rows(_spec(kind="induce", sparsities=(0.7,)))
+    assert [row["technique"] for row in rows[:3]] == ["edges", "nodes", "nodes_and_edges"]
+    assert all(row["intuitiveness"] == 1 for row in rows if row["technique"] == "edges")
+
+
+def test_disturbed_copies_measure_stability() -> None:
+    more = {"stability_samples": 2, "searches": ("sweep",), "sparsities": (0.7,)}
+    ours, chance = _rows(_spec(**more)), _rows(_spec("random", **more))
+    assert all(row["relabelling_stability"] == 1 for row in ours)
+    assert any(row["relabelling_stability"] < 1 for row in chance)
+
+
+def test_rows_come_back_once_packed_or_not(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.prepare()
+    rows = {spec.key: _rows(spec) for spec in (_spec(), _spec("random"))}
+    for key, each in rows.items():
+        results.write(key, each)
+    loose = results.read()
+    results.pack()
+    results.write(*next(iter(rows.items())))  # a pack that was killed leaves a file behind
+    assert results.finished() == set(rows)
+    assert results.read().sort_by("run").equals(loose.sort_by("run"))
+    assert isinstance(loose, pa.Table)
+    assert loose.num_rows == sum(map(len, rows.values()))
+
+
+def test_the_time_left_goes_by_the_pace_of_the_explainer() -> None:
+    known = [Finished(_spec(), [], 2.0), Finished(_spec("random"), [], 4.0)]
+    assert seconds_left(known, [_spec(sample=4), _spec("random", sample=1)]) == 4 + 2
