@@ -43,7 +43,7 @@ class PGExplainer(Method):
 
     def __init__(
         self,
-        epochs: int = 20,
+        epochs: int = 30,
         lr: float = 0.003,
         edge_size: float = 0.0005,
         edge_ent: float = 0.0005,
