@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from tests.reference import twin
 from torch_geometric.data import Batch, Data
 
 from benchmarks.speed.timing import interleaved, write
@@ -24,7 +25,6 @@ from eigsearch.engine.union import join
 from eigsearch.models import zoo
 from eigsearch.options import Options
 from eigsearch.run import Question, Run
-from tests.reference import twin
 
 WHOLE = {"sparsity": 0.0}  # the whole sweep: sizes 2 to |E| − 1
 
