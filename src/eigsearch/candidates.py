@@ -13,6 +13,7 @@ from enum import Enum
 from functools import cached_property
 from math import comb
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -104,9 +105,10 @@ class Prefixes(Family):
     @cached_property
     def place(self) -> Tensor:
         """The place of each entry in the order."""
-        place = torch.empty_like(self.order)
-        place[self.order] = torch.arange(self.order.numel())
-        return place
+        order = self.order.numpy()
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return torch.from_numpy(place)
 
 
 @dataclass(frozen=True, eq=False)

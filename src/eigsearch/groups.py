@@ -7,6 +7,7 @@ directed copies of an edge, in a directed graph a single edge, and a user may pa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -30,6 +31,11 @@ class Groups:
 
     index: Tensor
     weight: Tensor
+
+    @cached_property
+    def distance(self) -> Tensor:
+        """The denominator of the linear gradient; 1 where a group has no weight to divide by."""
+        return torch.where(self.weight > 0, self.weight, 1.0)
 
     @property
     def count(self) -> int:
@@ -136,9 +142,8 @@ def _by_first_appearance(label: np.ndarray) -> np.ndarray:
 
 def _group_weight(index: np.ndarray, data: Data) -> np.ndarray:
     weight = data.get("edge_weight")
-    amount = np.ones(len(index))
-    if isinstance(weight, Tensor) and weight.numel() == len(index):
-        amount = weight.detach().cpu().reshape(-1).abs().double().numpy()
     removable = index >= 0
-    count = int(index.max(initial=-1)) + 1
-    return np.bincount(index[removable], weights=amount[removable], minlength=count)
+    if not isinstance(weight, Tensor) or weight.numel() != len(index):
+        return np.bincount(index[removable]).astype(np.float64)
+    amount = weight.detach().cpu().reshape(-1).abs().double().numpy()
+    return np.bincount(index[removable], weights=amount[removable])

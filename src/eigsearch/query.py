@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data, HeteroData
+from torch_geometric.data.storage import N_KEYS
 
 from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.groups import Groups, GroupSpec, make_groups
@@ -114,6 +115,8 @@ def _attribute_level(data: Data, name: str) -> tuple[Level, int]:
     value = data[name]
     if not isinstance(value, Tensor):
         return "graph", 0
+    if name in N_KEYS and value.size(0) == data.num_nodes:
+        return "node", 0  # what PyG counts the nodes by, it takes for theirs
     known = copy.copy(data)  # PyG caches what it learns on the object
     return _level(known, name), known.__cat_dim__(name, value) or 0
 

@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -105,8 +106,7 @@ def linear_gradient(target: Target, whole: Tensor, without: Tensor, groups: Grou
     `whole` is φ of the graph, `without` φ of the graph without each group.
     """
     drop = target.change(whole, without)
-    distance = groups.weight.to(drop.device)
-    return drop / torch.where(distance > 0, distance, 1.0)
+    return drop / groups.distance.to(drop.device)
 
 
 def rank(score: Tensor, tolerance: Tensor | float = 0.0) -> Ranking:
@@ -119,15 +119,17 @@ def rank(score: Tensor, tolerance: Tensor | float = 0.0) -> Ranking:
     (1, 3)
     """
     score = score.detach().cpu().double()
-    order = score.argsort(descending=True, stable=True)
-    step = score[order[:-1]] - score[order[1:]]
+    value = score.numpy()
+    order = np.argsort(-value, kind="stable")
+    step = value[order[:-1]] - value[order[1:]]
     if isinstance(tolerance, Tensor):
-        tolerance = torch.maximum(tolerance[order[:-1]], tolerance[order[1:]])
+        near = tolerance.numpy()
+        tolerance = np.maximum(near[order[:-1]], near[order[1:]])
     apart = step > tolerance
-    tie = torch.zeros_like(order)
-    tie[order[1:]] = apart.cumsum(0)
-    inner = (apart.nonzero().squeeze(1) + 1).tolist()
-    return Ranking(score, tie.argsort(stable=True), (*inner, score.numel()))
+    tie = np.zeros(len(order), np.int64)
+    tie[order[1:]] = np.cumsum(apart)
+    inner = (np.flatnonzero(apart) + 1).tolist()
+    return Ranking(score, torch.from_numpy(np.argsort(tie, kind="stable")), (*inner, len(value)))
 
 
 def tie_tolerance(target: Target, whole: float, score: Tensor, groups: Groups) -> Tensor:
@@ -136,7 +138,7 @@ def tie_tolerance(target: Target, whole: float, score: Tensor, groups: Groups) -
     Equal means within 1e-4 in log-odds. A regression has no natural unit: there it is 1e-4 of the
     largest drop.
     """
-    distance = torch.where(groups.weight > 0, groups.weight, 1.0).cpu()
+    distance = groups.distance.cpu()
     if target.task == "regression":
         drop = score.cpu() * distance
         unit = TIE_TOLERANCE * float(drop.abs().max()) if drop.numel() else 0.0

@@ -27,6 +27,7 @@ class Piece:
         edges: For each edge of the union, the edge of the graph that it copies.
         edge_index: The edges of the union.
         lit: Whether each node keeps its features; None where all do.
+        whole: Whether the union is the graph itself, whose attributes then are taken as they are.
     """
 
     query: Query
@@ -36,6 +37,7 @@ class Piece:
     edges: Tensor
     edge_index: Tensor
     lit: Tensor | None = None
+    whole: bool = False
 
     def explained_nodes(self) -> Tensor:
         """Return the place of the explained node in each candidate."""
@@ -59,9 +61,8 @@ def uncut(query: Query) -> Piece:
     """Return the graph as it is, as a union of one."""
     device = query.data.edge_index.device
     nodes = torch.arange(query.num_nodes, device=device)
-    edges = torch.arange(query.groups.index.numel(), device=device)
-    owner = torch.zeros_like(nodes)
-    return Piece(query, 1, nodes, owner, edges, query.data.edge_index.long())
+    edge_index = query.data.edge_index.long()
+    return Piece(query, 1, nodes, torch.zeros_like(nodes), edge_index[0], edge_index, whole=True)
 
 
 def _edge_rows(query: Query, rows: Tensor) -> Tensor:
@@ -128,16 +129,24 @@ def join(pieces: Sequence[Piece], needs: Callable[[str], bool]) -> Batch:
         batch[key] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=first.level(key)[1])
     node_base = _starts([piece.nodes.numel() for piece in pieces])
     owner_base = _starts([piece.count for piece in pieces])
-    edge_index = [p.edge_index + base for p, base in zip(pieces, node_base, strict=False)]
-    batch.edge_index = torch.cat(edge_index, dim=1)
-    owner = [p.owner + base for p, base in zip(pieces, owner_base, strict=False)]
-    batch.batch = torch.cat(owner)
+    edge_counts = [piece.edge_index.size(1) for piece in pieces]
+    batch.edge_index = _shifted([p.edge_index for p in pieces], node_base, edge_counts)
+    node_counts = [piece.owner.numel() for piece in pieces]
+    batch.batch = _shifted([p.owner for p in pieces], owner_base, node_counts)
     batch.num_nodes = node_base[-1]
     batch._num_graphs = owner_base[-1]
     if needs("ptr"):
         ends = torch.bincount(batch.batch, minlength=owner_base[-1]).cumsum(0)
         batch.ptr = torch.nn.functional.pad(ends, (1, 0))
     return batch
+
+
+def _shifted(parts: Sequence[Tensor], base: Sequence[int], counts: Sequence[int]) -> Tensor:
+    """Return the concatenation of parts, each raised by its base."""
+    device = parts[0].device
+    shift = torch.tensor(base[: len(parts)], device=device)
+    counted = torch.tensor(counts, device=device)
+    return torch.cat(list(parts), dim=-1) + shift.repeat_interleave(counted)
 
 
 def _starts(counts: Sequence[int]) -> list[int]:
@@ -149,6 +158,8 @@ def _take(key: str, piece: Piece) -> Tensor:
     """Return one attribute for a piece: cut by node or by edge, or repeated per candidate."""
     value, (level, dim) = piece.query.data[key], piece.query.level(key)
     _refuse_node_numbers(key, piece.query.data)
+    if piece.whole and level != "graph":
+        return value
     if level == "edge":
         return value.index_select(dim, piece.edges)
     if level == "graph":

@@ -114,7 +114,7 @@ class IncrementalEngine:
 
 
 def expected_rows(request: Request, layers: int) -> list[int]:
-    """Return about how many rows each layer has: base states, and those within reach of a change."""
+    """Return about how many rows each layer has: base states, and those that a change reaches."""
     nodes = request.query.num_nodes
     degree = len(request.query.edge_arrays[0]) / max(nodes, 1)
     reach, rows = 0.0, []
