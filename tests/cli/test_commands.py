@@ -94,6 +94,24 @@ def test_view(run, run_json, results: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("typed", "address"),
+    [
+        (["--ray"], "auto"),
+        (["--ray", "--seed", "0"], "auto"),
+        (["--ray", "10.0.0.1:6379"], "10.0.0.1:6379"),
+        ([], None),
+    ],
+)
+def test_ray_may_stand_without_an_address(run, monkeypatch, typed, address, tmp_path) -> None:
+    seen = {}
+    monkeypatch.setattr("eigsearch.cli.running.explain_to", lambda *_, **where: seen.update(where))
+    monkeypatch.setattr("eigsearch.cli.running.findings", lambda *_: {})
+    command = ("explain", "--json", "--dataset", "BA-2Motifs", "--index", "0")
+    run(*command, "--out", tmp_path / "out", *typed)
+    assert seen["ray"] == address
+
+
 def test_help_teaches(run) -> None:
     for command in ("demo", "explain", "compare", "view", "train", "datasets", "models"):
         assert "Usage" in run(command, "--help").stdout

@@ -15,6 +15,7 @@ from eigsearch.cli.commands import (
     explain,
     explainers,
     models,
+    report,
     train,
     view,
 )
@@ -41,8 +42,7 @@ class _BareRay(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read `--ray` without a value as `--ray auto`."""
-        values = [*args[1:], "--"]
-        pairs = zip(args, values, strict=True)
+        pairs = zip(args, [*args[1:], "--"], strict=False)
         bare = [arg == "--ray" and value.startswith("-") for arg, value in pairs]
         filled = [[arg, "auto"] if alone else [arg] for arg, alone in zip(args, bare, strict=True)]
         return super().parse_args(ctx, [arg for part in filled for arg in part])
@@ -59,5 +59,5 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (demo, explain, compare, view, train, datasets, models, explainers, bench):
+for command in (demo, explain, compare, view, train, datasets, models, explainers, bench, report):
     app.command(cls=_BareRay)(command)

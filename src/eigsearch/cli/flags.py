@@ -70,7 +70,9 @@ Out = Annotated[Path | None, _option("The directory for rows; continues a stoppe
 Workers = Annotated[int | None, _option("Processes to share the work.", _WHERE)]
 Ray = Annotated[
     str | None,
-    _option("Run on the Ray cluster at this address; `auto` finds or starts one.", _WHERE),
+    _option(
+        "Run on the Ray cluster at this address; without one, find or start a cluster.", _WHERE
+    ),
 ]
 NumGpus = Annotated[float, _option("GPUs that each worker on Ray reserves.", _WHERE)]
 ShardSize = Annotated[int | None, _option("Rows that are computed and written together.", _WHERE)]

@@ -5,6 +5,7 @@ from eigsearch.cli.commands.compare import compare
 from eigsearch.cli.commands.demo import demo
 from eigsearch.cli.commands.explain import explain
 from eigsearch.cli.commands.listing import datasets, explainers, models
+from eigsearch.cli.commands.report import report
 from eigsearch.cli.commands.train import train
 from eigsearch.cli.commands.view import view
 
@@ -16,6 +17,7 @@ __all__ = [
     "explain",
     "explainers",
     "models",
+    "report",
     "train",
     "view",
 ]

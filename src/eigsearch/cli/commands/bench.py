@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-HOME = Path("bench-results")  # where `bench` writes and `report` looks without being told
+HOME = Path("results", "bench")  # where `bench` writes and `report` looks without being told
 
 
 def bench(
@@ -15,7 +15,7 @@ def bench(
         str, typer.Argument(help="A plan: `smoke`, `quick`, `paper`, or the path of a TOML file.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Where the rows go, by default bench-results/PLAN.")
+        Path | None, typer.Option(help="Where the rows go, by default results/bench/PLAN.")
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes to run on, of one thread each.")] = 1,
 ) -> None:

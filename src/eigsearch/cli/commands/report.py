@@ -1,0 +1,45 @@
+"""`eigsearch report`: rows as tables, figures and one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eigsearch.cli.commands.bench import HOME
+
+
+def report(
+    results: Annotated[
+        Path | None,
+        typer.Argument(help="What `eigsearch bench` wrote, by default its latest results."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the report goes, by default RESULTS/report.")
+    ] = None,
+) -> None:
+    """Write the report of a benchmark: tables, figures, one page; nothing is run again.
+
+    [bold]Example[/bold]
+
+        eigsearch bench smoke && eigsearch report
+    """
+    from eigsearch.bench.report import write_report
+    from eigsearch.cli.printing import say
+
+    page = write_report(results or _latest(), out)
+    say(f"Report: {page.resolve()}")
+
+
+def _latest() -> Path:
+    """Return the directory under the home of results that was written to last."""
+    from eigsearch.errors import InputError
+
+    found = sorted(HOME.glob("*/rows"), key=lambda rows: rows.stat().st_mtime)
+    if not found:
+        raise InputError(
+            f"Expected results of `eigsearch bench` in {HOME} (got none). "
+            "Run `eigsearch bench smoke` first, or name the directory."
+        )
+    return found[-1].parent
