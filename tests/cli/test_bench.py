@@ -5,9 +5,11 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from eigsearch.bench import Results
 from eigsearch.bench.schema import TIMES
@@ -21,10 +23,10 @@ name = "fidelity"
 settings = ["BA-2Motifs/gin"]
 explainers = ["eig_search", "gradcam", "att", "random"]
 searches = ["fixed", "sweep"]
-sparsities = [0.5, 0.7, 0.9]
-sample = 4
+sparsities = [0.5, 0.8]
+sample = 3
 seeds = [0, 1]
-robust_samples = 4
+robust_samples = 2
 pictures = 1
 """
 
@@ -63,12 +65,26 @@ def test_a_killed_plan_goes_on_and_ends_with_the_same_rows(run: Run, tmp_path: P
     assert _content(killed).equals(_content(calm))
 
 
-def test_nothing_is_run_twice(run: Run, tmp_path: Path) -> None:
-    plan = tmp_path / "plan.toml"
-    plan.write_text(PLAN)
-    run("bench", plan, "--out", tmp_path / "out")
-    assert "nothing left to run" in run("bench", plan, "--out", tmp_path / "out").stdout
+def test_nothing_is_run_twice_and_the_report_finds_it(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.toml").write_text(PLAN.replace("sample = 3", "sample = 1"))
+    run("bench", "tiny.toml")
+    assert "nothing left to run" in run("bench", "tiny.toml").stdout
+    assert "index.html" in run("report").stdout
+    page = Path("results/bench/tiny/report/index.html").read_text()
+    assert "att" in page
+    assert "attention layers" in page
 
 
-def test_an_unknown_plan_is_refused(refused: Run) -> None:
+def test_a_report_without_results_is_refused(
+    refused: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "eigsearch bench smoke" in refused("report")
+    assert "to hold results" in refused("report", tmp_path)
+
+
+def test_an_unknown_plan_is_refused(refused: Callable[..., str]) -> None:
     assert "Expected the plan to be one of" in refused("bench", "nosuch")

@@ -26,6 +26,11 @@ def software() -> str:
     return json.dumps(found, sort_keys=True)
 
 
+def load() -> float | None:
+    """Return how many processes wanted a core in the last minute: times on a busy machine lie."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+
+
 def _processor() -> str:
     """Return the processor's name; Linux tells it in a file only."""
     listing = Path("/proc/cpuinfo")

@@ -12,7 +12,7 @@ from typing import Any
 from eigsearch import explainers
 from eigsearch.bench.extras import add_robust, stability_columns
 from eigsearch.bench.inducing import inducing_rows
-from eigsearch.bench.machine import machine, software
+from eigsearch.bench.machine import load, machine, software
 from eigsearch.bench.measures import fidelity_columns, label_columns, picture, truth_columns
 from eigsearch.bench.plan import FIXED
 from eigsearch.bench.pooled import pooled_row
@@ -74,6 +74,7 @@ def _about(spec: RunSpec, plan: str) -> Row:
         "status": "ok",
         "machine": machine(),
         "versions": software(),
+        "load": load(),
     }
 
 

@@ -20,7 +20,7 @@ _RESULTS = (
 )
 
 # What differs between two runs of the same plan on the same machine.
-TIMES = ("rank_seconds", "search_seconds", "seconds", "train_seconds")
+TIMES = ("rank_seconds", "search_seconds", "seconds", "train_seconds", "load")
 
 ROWS = pa.schema(
     [

@@ -18,6 +18,9 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Where the report goes, by default RESULTS/report.")
     ] = None,
+    discussion: Annotated[
+        Path | None, typer.Option(help="Also write the results in words to this .md file.")
+    ] = None,
 ) -> None:
     """Write the report of a benchmark: tables, figures, one page; nothing is run again.
 
@@ -25,11 +28,14 @@ def report(
 
         eigsearch bench smoke && eigsearch report
     """
+    from eigsearch.bench.discussion import write_discussion
     from eigsearch.bench.report import write_report
     from eigsearch.cli.printing import say
 
-    page = write_report(results or _latest(), out)
-    say(f"Report: {page.resolve()}")
+    rows = results or _latest()
+    say(f"Report: {write_report(rows, out).resolve()}")
+    if discussion is not None:
+        say(f"Discussion: {write_discussion(rows, discussion).resolve()}")
 
 
 def _latest() -> Path:

@@ -1,0 +1,78 @@
+"""Node tasks: how well scores find the motif that a node belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eigsearch.bench.exhibit import Exhibit, Table
+from eigsearch.bench.frame import display, in_order, over_seeds, section, settings_of
+from eigsearch.bench.published import published_value
+from eigsearch.bench.theme import Theme, panels
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+_TEXT = (
+    "Area under the ROC curve of edge scores for nodes of motifs that are classified correctly. "
+    "Positives are the edges of the node's own motif. Two protocols: candidates are the edges of "
+    "the node's computation graph (filled), or all edges of the graph, where those out of reach "
+    "score 0 (hollow). Pooled puts the edges of all nodes in one list; mean is over nodes. The "
+    "paper does not state its protocol (dotted: its values), and the choice decides the number."
+)
+
+
+def node_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+    """Return the AUC of all methods under both protocols."""
+    rows = section(frame, "nodes")
+    if rows.empty:
+        return []
+    table = auc_frame(rows)
+    shown = table.assign(explainer=table["explainer"].map(display))
+    return [
+        Exhibit(
+            "nodes",
+            "Finding the motif of a node",
+            _TEXT,
+            draw=lambda theme: _draw(table, theme),
+            table=Table(shown),
+        )
+    ]
+
+
+def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return setting, explainer, and AUC by protocol, pooled and as a mean over nodes."""
+    by = ["setting", "dataset", "explainer"]
+    pooled = rows["pooled"].astype(bool)
+    one = over_seeds(rows[pooled], by, ["auc", "auc_whole"]).set_index(by)
+    each = over_seeds(rows[~pooled], by, ["auc", "auc_whole"]).set_index(by)
+    table = one[["auc", "auc_whole"]].rename(
+        columns={"auc": "near, pooled", "auc_whole": "whole, pooled"}
+    )
+    table["near, mean"], table["whole, mean"] = each["auc"], each["auc_whole"]
+    table = table.reset_index()
+    pairs = zip(table["dataset"], table["explainer"], strict=True)
+    table["paper"] = [published_value("auc", dataset, name) for dataset, name in pairs]
+    order = in_order(table["explainer"])
+    table["place"] = table["explainer"].map(order.index)
+    return table.sort_values(["setting", "place"]).drop(columns=["place", "dataset"])
+
+
+def _draw(table: pd.DataFrame, theme: Theme) -> Figure:
+    settings, names = settings_of(table), in_order(table["explainer"])[::-1]
+    figure, axes = panels(settings, size=(3.7, 0.6 + 0.24 * len(names)))
+    for number, (ax, setting) in enumerate(zip(axes, settings, strict=True)):
+        here = table[table["setting"] == setting].set_index("explainer")
+        for place, name in enumerate(names):
+            if name not in here.index:
+                continue
+            colour, row = theme.line(name)["color"], here.loc[name]
+            ax.plot(row["near, pooled"], place, "o", ms=6, color=colour)
+            ax.plot(row["whole, pooled"], place, "o", ms=6, mfc=theme.paper, mec=colour)
+            if row["paper"] == row["paper"] and row["paper"] is not None:
+                ax.plot([row["paper"]] * 2, [place - 0.4, place + 0.4], ":", color=theme.ink)
+        ax.set_ylim(-0.6, len(names) - 0.4)
+        ax.set_yticks(range(len(names)), [display(n) for n in names] if number == 0 else [])
+        ax.set_xlabel("AUC, pooled")
+        ax.axvline(0.5, color=theme.ink, linewidth=0.5)
+    return figure

@@ -1,0 +1,82 @@
+"""What was run: how many predictions each method saw, and what could not be explained."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from eigsearch.bench.exhibit import Exhibit, Table
+from eigsearch.bench.frame import OURS, compared, display, in_order
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def overview_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+    """Return samples, and skips with their reasons."""
+    return [*_samples(frame), *_misses(frame)]
+
+
+def conditions(frame: pd.DataFrame) -> dict[str, str]:
+    """Return what the rows were made with: plan, machine, versions, data."""
+    versions = {
+        f"{key} {value}" for text in frame["versions"].unique() for key, value in _items(text)
+    }
+    sources = frame.dropna(subset=["provenance"]).drop_duplicates("dataset")
+    data = [f"{d}: {p}" for d, p in zip(sources["dataset"], sources["provenance"], strict=True)]
+    return {
+        "plan": ", ".join(sorted(frame["plan"].unique())),
+        "rows": f"{len(frame):,} of {frame['run'].nunique()} runs",
+        "machine": "; ".join(sorted(frame["machine"].unique())),
+        "load": f"{frame['load'].median():.1f} processes wanted a core (median over rows)",
+        "versions": ", ".join(sorted(versions)),
+        "data": "; ".join(data),
+    }
+
+
+def _items(text: str) -> list[tuple[str, object]]:
+    return list(json.loads(text).items())
+
+
+def _samples(frame: pd.DataFrame) -> list[Exhibit]:
+    rows = compared(frame)
+    if rows.empty:
+        return []
+    rows = rows[rows["limit"] == rows["limit"].min()]
+    wide = rows.groupby(["explainer", "setting"]).size().unstack("setting")
+    wide = wide.loc[in_order(wide.index)].fillna(0).astype(int)
+    options = rows.drop_duplicates("explainer").set_index("explainer")["options"]
+    wide["options"] = options.replace("{}", "")
+    table = wide.reset_index()
+    few = table.map(lambda _: False)
+    ours = table[table["explainer"] == OURS]
+    if len(ours):
+        for setting in wide.columns[:-1]:
+            few[setting] = table[setting] < int(ours[setting].iloc[0])
+    table["explainer"] = table["explainer"].map(display)
+    return [
+        Exhibit(
+            "samples",
+            "How many graphs each method saw",
+            "Predictions explained in each setting, all seeds together. Red: a slow method was "
+            "given fewer than EiG-Search, so its points carry more chance. Options differ from the "
+            "method's defaults where they are named.",
+            table=Table(table, few),
+        )
+    ]
+
+
+def _misses(frame: pd.DataFrame) -> list[Exhibit]:
+    rows = frame[frame["status"] != "ok"]
+    if rows.empty:
+        return []
+    by = ["section", "explainer", "setting", "status", "reason"]
+    table = rows.groupby(by).size().rename("rows").reset_index()
+    return [
+        Exhibit(
+            "misses",
+            "What could not be explained, and why",
+            "Skipped: the method does not serve this network. Failed: anything else.",
+            table=Table(table),
+        )
+    ]
