@@ -37,3 +37,11 @@ def rank_around(problem: Problem, keep: Tensor, here: Tensor, toggled: Tensor) -
     score = torch.empty_like(added)
     score[order] = added
     return Ranking(score, order[ranked.order], ranked.cuts)
+
+
+def without(ranking: Ranking, keep: Tensor) -> Ranking:
+    """Return the ranking with the groups of a subgraph moved to its end; ties stay ties."""
+    left_out = ~keep[ranking.order]
+    order = torch.cat([ranking.order[left_out], ranking.order[~left_out]])
+    cuts = left_out.cumsum(0)[torch.tensor(ranking.cuts) - 1].tolist()
+    return Ranking(ranking.score, order, tuple(sorted({*cuts, ranking.count} - {0})))

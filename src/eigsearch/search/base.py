@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 from torch import Tensor
@@ -12,6 +13,7 @@ from eigsearch.candidates import Family
 from eigsearch.errors import InputError
 from eigsearch.ranking import Ranking
 from eigsearch.search.curve import Curve
+from eigsearch.search.sizes import size_range
 from eigsearch.target import Target
 
 
@@ -30,6 +32,11 @@ class Problem:
         """The same problem where every prefix is edge-induced, also under a ranking of nodes."""
         ranking = self.ranking
         return replace(self, ranking=Ranking(ranking.score, ranking.order, ranking.cuts))
+
+    @cached_property
+    def allowed(self) -> tuple[int, int]:
+        """The smallest and the largest size that a subgraph may have."""
+        return size_range(self.ranking.count, self.sparsity, self.min_size)
 
     def gain(self, kept: Tensor, removed: Tensor) -> Tensor:
         """Return Fidelity+ − Fidelity− of subgraphs with the given φ, alone and removed."""

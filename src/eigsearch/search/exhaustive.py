@@ -11,7 +11,6 @@ from eigsearch.candidates import Rest, Subsets
 from eigsearch.errors import InputError
 from eigsearch.search.base import Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
-from eigsearch.search.sizes import size_range
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Exhaustive:
     def steps(self, problem: Problem) -> Steps:
         """Evaluate each subgraph of an allowed size, and what it leaves of the graph."""
         groups = problem.ranking.count
-        smallest, largest = size_range(groups, problem.sparsity, problem.min_size)
+        smallest, largest = problem.allowed
         family = Subsets(problem.ranking.order, smallest, largest)
         self._check(sum(family.counts), groups)
         kept, removed = yield [family, Rest(family)]

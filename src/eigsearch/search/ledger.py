@@ -21,14 +21,14 @@ class Tries:
 
     Attributes:
         size: The number of groups of each.
-        place: How far behind the head of the ranking its groups stand on average: 0 for a prefix.
+        places: The sum of the places that its groups have in the ranking.
         code: The number that stands for each in the ledger.
         kept: Builds the family of some of them, kept alone.
         removed: Builds the family of some of them, removed.
     """
 
     size: Tensor
-    place: Tensor
+    places: Tensor
     code: np.ndarray
     kept: Build
     removed: Build
@@ -57,10 +57,9 @@ class Ledger:
         """Return the subgraphs with one group added or taken out, in the given order of groups."""
         entries, rest = order.tolist(), ~base
         sign = torch.where(base[order], -1, 1)
-        size = int(base.sum()) + sign
         return Tries(
-            size,
-            self._excess(self._place[base].sum() + sign * self._place[order], size),
+            int(base.sum()) + sign,
+            self._place[base].sum() + sign * self._place[order],
             self._code(base[None])[0] ^ self._number[order.numpy()],
             lambda some: Toggles(base, [entries[i] for i in some]),
             lambda some: Toggles(rest, [entries[i] for i in some]),
@@ -71,7 +70,7 @@ class Ledger:
         size = torch.tensor(sizes)
         return Tries(
             size,
-            self._excess(self._place[order].cumsum(0)[size - 1], size),
+            self._place[order].cumsum(0)[size - 1],
             np.bitwise_xor.accumulate(self._number[order.numpy()])[size.numpy() - 1],
             lambda some: Prefixes(order, [sizes[i] for i in some]),
             lambda some: Complements(order, [sizes[i] for i in some]),
@@ -79,10 +78,9 @@ class Ledger:
 
     def rows(self, mask: Tensor) -> Tries:
         """Return the subgraphs that the rows of a matrix describe."""
-        size = mask.sum(dim=1)
         return Tries(
-            size,
-            self._excess(mask.double() @ self._place, size),
+            mask.sum(dim=1),
+            mask.double() @ self._place,
             self._code(mask),
             lambda some: Rows(mask[some]),
             lambda some: Rows(~mask[some]),
@@ -111,10 +109,6 @@ class Ledger:
 
     def _code(self, mask: Tensor) -> np.ndarray:
         return np.bitwise_xor.reduce(np.where(mask.numpy(), self._number, 0), axis=1)
-
-    def _excess(self, total: Tensor, size: Tensor) -> Tensor:
-        """Return how far behind the head of the ranking a subgraph lies on average, as a share."""
-        return (total / size.clamp_min(1) - (size - 1) / 2) / self._place.numel()
 
 
 def _places(ranking: Ranking) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from eigsearch.errors import InputError
 from eigsearch.ranking import Ranking
@@ -26,6 +27,7 @@ def sizes_to_try(ranking: Ranking, sparsity: float, min_size: int = 2) -> list[i
     return between or sorted({ranking.within(size) for size in range(smallest, largest + 1)})
 
 
+@lru_cache(maxsize=256)  # searches ask again and again, and exact arithmetic takes its time
 def size_range(groups: int, sparsity: float, min_size: int = 2) -> tuple[int, int]:
     """Return the smallest and the largest size to try, in exact arithmetic."""
     check_sparsity(sparsity)
