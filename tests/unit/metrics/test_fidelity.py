@@ -2,6 +2,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch_geometric.explain.metric import characterization_score
+
+import eigsearch
+from eigsearch.errors import InputError
+from eigsearch.metrics import Claim, characterization, fidelities, fidelity
 from tests.unit.metrics.nets import (
     GraphNet,
     NodeNet,
@@ -11,11 +16,6 @@ from tests.unit.metrics.nets import (
     random_graph,
     undirected_mask,
 )
-from torch_geometric.explain.metric import characterization_score
-
-import eigsearch
-from eigsearch.errors import InputError
-from eigsearch.metrics import Claim, characterization, fidelities, fidelity
 
 SEEDS = range(4)
 

@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import pytest
 import torch
+
+from eigsearch.errors import InputError
+from eigsearch.metrics import Claim, fidelity, robust_fidelities, robust_fidelity
+from eigsearch.metrics.robust import draw_edits
 from tests.unit.metrics.nets import (
     GraphNet,
     ends,
@@ -10,10 +14,6 @@ from tests.unit.metrics.nets import (
     random_graph,
     undirected_mask,
 )
-
-from eigsearch.errors import InputError
-from eigsearch.metrics import Claim, fidelity, robust_fidelities, robust_fidelity
-from eigsearch.metrics.robust import draw_edits
 
 
 def slow(model, data, mask, target, samples, seed):

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.unit.metrics.nets import GraphNet, make, random_graph
 
 import eigsearch
 from eigsearch.metrics import jaccard, noise_stability, relabelling_stability
 from eigsearch.metrics.stability import relabelled
+from tests.unit.metrics.nets import GraphNet, make, random_graph
 
 
 def test_eigsearch_is_stable_under_relabelling():

@@ -8,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.metrics.nets import random_graph, undirected_mask
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
@@ -21,8 +20,7 @@ from eigsearch.metrics import (
     node_induced,
     node_sparsity,
 )
-
-TECHNIQUES = ("edges", "nodes", "nodes_and_edges")
+from tests.unit.metrics.nets import random_graph, undirected_mask
 
 
 @st.composite
