@@ -33,6 +33,12 @@ class Net(nn.Module):
 """
 
 
+@pytest.fixture(autouse=True)
+def generated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Generate the synthetic sets, whatever published files this machine has."""
+    monkeypatch.delenv("EIGSEARCH_DATA", raising=False)
+
+
 @pytest.fixture
 def run() -> Run:
     """Run a command that has to work."""
