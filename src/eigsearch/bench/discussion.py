@@ -35,18 +35,30 @@ def write_discussion(results: str | Path, path: str | Path) -> Path:
 def _margins(frame: pd.DataFrame) -> dict[str, Any]:
     margins = margin_frame(frame)
     behind = margins[margins["margin"] < 0].sort_values("margin")
+    seen = section(frame, "fidelity").drop_duplicates(["setting", "explainer", "seed", "graph"])
+    graphs = seen.groupby(["setting", "explainer"]).size().to_dict()
     lines = [
-        f"{row.setting}, limit {row.limit}: {display(str(row.explainer))} by {-row.margin:.3f}"
+        f"{row.setting}, limit {row.limit}: {display(str(row.explainer))} by {-row.margin:.3f} "
+        f"({graphs[row.setting, row.explainer]} graphs)"
         for row in behind.itertuples()
     ]
     fully = margins.groupby("setting")["margin"].min()
-    ahead = sorted(fully[fully >= 0].index)
     return {
         "points": len(margins),
         "behind": lines,
-        "settings_ahead": ahead,
+        "settings_ahead": sorted(fully[fully >= 0].index),
         "settings": len(fully),
+        "behind_with": {name: _behind(frame, name) for name in _searches_run(frame)},
     }
+
+
+def _searches_run(frame: pd.DataFrame) -> list[str]:
+    names = dict.fromkeys(section(frame, "searches")["search"])
+    return [str(name) for name in names if name != "sweep"]
+
+
+def _behind(frame: pd.DataFrame, search: str) -> int:
+    return int((margin_frame(frame, search)["margin"] < 0).sum())
 
 
 def below_published(rows: pd.DataFrame) -> list[tuple[str, float, float]]:

@@ -26,7 +26,7 @@ def conditions(frame: pd.DataFrame) -> dict[str, str]:
     data = [f"{d}: {p}" for d, p in zip(sources["dataset"], sources["provenance"], strict=True)]
     return {
         "plan": ", ".join(sorted(frame["plan"].unique())),
-        "rows": f"{len(frame):,} of {frame['run'].nunique()} runs",
+        "rows": f"{len(frame):,} from {frame['run'].nunique()} runs",
         "machine": "; ".join(sorted(frame["machine"].unique())),
         "load": f"{frame['load'].median():.1f} processes wanted a core (median over rows)",
         "versions": ", ".join(sorted(versions)),

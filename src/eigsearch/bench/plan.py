@@ -81,10 +81,12 @@ class Plan:
     treatments: dict[str, Treatment]
 
     def runs(self) -> list[RunSpec]:
-        """Return the runs of all sections, each once."""
-        return list(
-            {run.key: run for section in self.sections for run in self._runs(section)}.values()
-        )
+        """Return the runs of all sections, each once, seed by seed.
+
+        A plan that is stopped early so has every experiment with its first seeds.
+        """
+        runs = [run for section in self.sections for run in self._runs(section)]
+        return list({run.key: run for run in sorted(runs, key=lambda run: run.seed)}.values())
 
     def _runs(self, section: Section) -> Iterator[RunSpec]:
         for setting, explainer in product(section.settings, section.explainers):

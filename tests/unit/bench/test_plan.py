@@ -75,3 +75,8 @@ def test_mistakes_are_refused_by_name(wrong: str, right: str, answer: str) -> No
 def test_an_unknown_plan_is_answered_with_those_there_are() -> None:
     with pytest.raises(InputError, match="smoke"):
         read_plan("smoky")
+
+
+def test_runs_come_seed_by_seed() -> None:
+    seeds = [run.seed for run in parse_plan(TEXT, "mine").runs()]
+    assert seeds == sorted(seeds)
