@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigsearch.bench.fidelity import margin_frame
+from eigsearch.bench.fidelity import EVEN, margin_frame
 from eigsearch.bench.frame import OURS, display, over_seeds, read_frame, section
 from eigsearch.bench.nodes import auc_frame
 from eigsearch.bench.overview import conditions
@@ -34,7 +34,7 @@ def write_discussion(results: str | Path, path: str | Path) -> Path:
 
 def _margins(frame: pd.DataFrame) -> dict[str, Any]:
     margins = margin_frame(frame)
-    behind = margins[margins["margin"] < 0].sort_values("margin")
+    behind = margins[margins["margin"] < -EVEN].sort_values("margin")
     seen = section(frame, "fidelity").drop_duplicates(["setting", "explainer", "seed", "graph"])
     graphs = seen.groupby(["setting", "explainer"]).size().to_dict()
     lines = [
@@ -46,7 +46,7 @@ def _margins(frame: pd.DataFrame) -> dict[str, Any]:
     return {
         "points": len(margins),
         "behind": lines,
-        "settings_ahead": sorted(fully[fully >= 0].index),
+        "settings_ahead": sorted(fully[fully >= -EVEN].index),
         "settings": len(fully),
         "behind_with": {name: _behind(frame, name) for name in _searches_run(frame)},
     }
@@ -58,7 +58,7 @@ def _searches_run(frame: pd.DataFrame) -> list[str]:
 
 
 def _behind(frame: pd.DataFrame, search: str) -> int:
-    return int((margin_frame(frame, search)["margin"] < 0).sum())
+    return int((margin_frame(frame, search)["margin"] < -EVEN).sum())
 
 
 def below_published(rows: pd.DataFrame) -> list[tuple[str, float, float]]:

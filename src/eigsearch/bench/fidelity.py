@@ -31,6 +31,7 @@ _NAMES = {
     "fidelity_plus": ("Fidelity+", "φ(G) − φ(G[E∖E_S])", "higher is better"),
     "fidelity_minus": ("Fidelity−", "φ(G) − φ(S)", "lower is better"),
 }
+EVEN = 5e-4  # a margin that rounds to nothing is no margin
 _SAME = ["setting", "seed", "graph"]
 _HOW = (
     "φ is the probability of the explained class. Correctly classified graphs of one class (MUTAG, "
@@ -105,7 +106,7 @@ def _margin_table(margins: pd.DataFrame) -> Table:
     body = wide.reset_index()
     body["explainer"] = body["explainer"].map(display)
     body.columns = [c if isinstance(c, str) else f"limit {c}" for c in body.columns]
-    red = body.map(lambda value: isinstance(value, float) and value < 0)
+    red = body.map(lambda value: isinstance(value, float) and value < -EVEN)
     return Table(body, red)
 
 

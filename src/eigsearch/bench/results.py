@@ -44,7 +44,7 @@ class Results:
 
     def finished(self) -> set[str]:
         """Return the keys of the runs that have their rows."""
-        columns = (pq.read_table(file, columns=["run"])["run"] for file in self._files())
+        columns = (_table(file, ["run"])["run"] for file in self._files())
         return {key for column in columns for key in pc.unique(column).to_pylist()}
 
     def write(self, key: str, rows: Iterable[Row]) -> None:
@@ -58,7 +58,7 @@ class Results:
         seen: set[str] = set()
         parts = []
         for file in self._files():
-            table = pq.read_table(file, schema=ROWS)
+            table = _table(file)
             keys = set(pc.unique(table["run"]).to_pylist()) - seen
             parts.append(table.filter(pc.is_in(table["run"], pa.array(sorted(keys), pa.string()))))
             seen |= keys
@@ -82,6 +82,17 @@ class Results:
 
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("[!.]*.parquet"))
+
+
+def _table(file: Path, columns: list[str] | None = None) -> pa.Table:
+    """Return the rows of a file after making sure that they are rows."""
+    try:
+        return pq.read_table(file, columns=columns, schema=ROWS, partitioning=None)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"Expected {file} to be a Parquet file with the rows of a benchmark (got "
+            f"{type(error).__name__}). Remove it and repeat the plan that wrote it."
+        ) from error
 
 
 def _parquet(table: pa.Table) -> bytes:

@@ -13,6 +13,7 @@ from eigsearch.bench.execute import seconds_left
 from eigsearch.bench.runner import Finished, RunJob
 from eigsearch.bench.schema import TIMES, Row
 from eigsearch.bench.setting import load_setting
+from eigsearch.errors import InputError
 
 
 def _spec(explainer: str = "eig_search", **more: object) -> RunSpec:
@@ -127,3 +128,11 @@ def test_rows_come_back_once_packed_or_not(tmp_path: Path) -> None:
 def test_the_time_left_goes_by_the_pace_of_the_explainer() -> None:
     known = [Finished(_spec(), [], 2.0), Finished(_spec("random"), [], 4.0)]
     assert seconds_left(known, [_spec(sample=4), _spec("random", sample=1)]) == 4 + 2
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.prepare()
+    (results.folder / "broken.parquet").write_bytes(b"nothing")
+    with pytest.raises(InputError, match=r"broken\.parquet to be a Parquet file"):
+        results.finished()
