@@ -70,16 +70,32 @@ def explain_dataset(
     ranker: Ranker | None = None,
     search: str | Search | None = "sweep",
     size: int | None = None,
+    workers: int | None = None,
+    ray: str | None = None,
 ) -> Iterator[SubgraphExplanation]:
     """Yield an explanation for each graph, in order, with model calls shared across graphs.
 
     For a model that predicts nodes, pass one graph and the nodes to explain as `node`. `target` may
-    be one class for all or one for each. The other keywords are described in `eigsearch.Options`.
+    be one class for all or one for each. `workers` spreads the graphs over so many processes, `ray`
+    over the cluster at an address (`"auto"` for one that runs here). The other keywords are
+    described in `eigsearch.Options`.
     """
     options = Options(
         sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, ranker,
         search, size,
     )  # fmt: skip
+    if workers is not None or ray is not None:
+        from eigsearch.work import explain_many  # the one place where the core looks downwards
+
+        return explain_many(
+            model,
+            dataset,
+            node=node,
+            options=options,
+            workers=workers,
+            ray=ray,
+            target=target.tolist() if isinstance(target, Tensor) else target,
+        )
     if node is None:
         graphs: Iterable[Data] = [dataset] if isinstance(dataset, Data) else dataset
         return answers(model, _each(graphs, target), options)

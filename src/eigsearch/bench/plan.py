@@ -11,9 +11,9 @@ from typing import Any, get_args
 
 from eigsearch import datasets, explainers
 from eigsearch.bench.spec import Kind, RunSpec
-from eigsearch.datasets.near import resolve
 from eigsearch.errors import InputError
 from eigsearch.models import zoo
+from eigsearch.near import resolve
 from eigsearch.search import SEARCHES
 
 if sys.version_info >= (3, 11):

@@ -6,7 +6,7 @@ from typing import Any
 
 from eigsearch import explainers
 from eigsearch.datasets import GraphDataset
-from eigsearch.datasets.near import resolve
+from eigsearch.near import resolve
 from eigsearch.ranking import Ranker
 
 OURS = "eig_search"

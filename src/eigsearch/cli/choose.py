@@ -17,10 +17,10 @@ from eigsearch.datasets import GraphDataset
 from eigsearch.datasets import load as load_dataset
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets.dataset import Task
-from eigsearch.datasets.near import resolve
 from eigsearch.errors import InputError
 from eigsearch.groups import GroupSpec
 from eigsearch.models import load_model, zoo
+from eigsearch.near import resolve
 from eigsearch.work import DirectorySource, MappedSource, SmilesSource, Source
 
 

@@ -13,10 +13,10 @@ from eigsearch.datasets.molecules import (
     NCI1_ATOMS,
     MoleculeSource,
 )
-from eigsearch.datasets.near import resolve
 from eigsearch.datasets.paths import data_root
 from eigsearch.datasets.sources import Source, SyntheticSource
 from eigsearch.errors import InputError
+from eigsearch.near import resolve
 
 HOUSE_ROLES = ("base", "middle", "bottom", "roof")
 GNNEXPLAINER = "Ying et al., GNNExplainer, NeurIPS 2019"

@@ -41,7 +41,7 @@ class Piece:
 
     def explained_nodes(self) -> Tensor:
         """Return the place of the explained node in each candidate."""
-        return torch.nonzero(self.nodes == self.query.node).squeeze(1)
+        return self.nodes.eq(self.query.node or 0).nonzero().squeeze(1)
 
 
 def cut(query: Query, rows: Tensor, induce: Induce) -> Piece:

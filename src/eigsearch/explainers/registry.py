@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from eigsearch.datasets.near import resolve
 from eigsearch.errors import InputError
 from eigsearch.explainers.attention import Attention
 from eigsearch.explainers.base import Method
@@ -26,6 +25,7 @@ from eigsearch.explainers.rcexplainer import RCExplainer
 from eigsearch.explainers.rg_explainer import RGExplainer
 from eigsearch.explainers.sensitivity import Sensitivity
 from eigsearch.explainers.subgraphx import SubgraphX
+from eigsearch.near import resolve
 
 METHODS: dict[str, type[Method]] = {
     "eig_search": EiGSearchRanking,

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv, global_mean_pool
 
 from eigsearch.datasets.dataset import Task
-from eigsearch.datasets.near import resolve
+from eigsearch.near import resolve
 
 NUM_LAYERS = 3
 

@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from eigsearch.datasets import GraphDataset
-from eigsearch.datasets.near import resolve
 from eigsearch.models.batches import Minibatch, minibatches
 from eigsearch.models.gnn import CONVS, GNN
 from eigsearch.models.recipes import Recipe, recipe_for
 from eigsearch.models.splits import Split, split
+from eigsearch.near import resolve
 
 
 @dataclass(frozen=True)

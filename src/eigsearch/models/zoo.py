@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from eigsearch.datasets.near import resolve
 from eigsearch.models.cards import Card
 from eigsearch.models.gnn import GNN
 from eigsearch.models.saving import file_stem, load_model
+from eigsearch.near import resolve
 
 WEIGHTS = Path(__file__).parent / "weights"
 

@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from tests.unit.explainers.linear import bull
 from torch import nn
 from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, TransformerConv, global_mean_pool
 
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.attention import Attention
+from tests.unit.explainers.linear import bull
 
 
 class Net(nn.Module):

@@ -2,14 +2,14 @@
 
 import pytest
 import torch
-from tests.unit.explainers.linear import LinearNet, bull
-from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, network
 from torch import nn
 from torch.nn import functional
 from torch_geometric.nn import GATConv, GINConv, global_add_pool
 
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.captum_methods import DeepLIFT, GuidedBackprop, InputXGradient
+from tests.unit.explainers.linear import LinearNet, bull
+from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, network
 
 pytest.importorskip("captum")
 METHODS = [InputXGradient(), GuidedBackprop(), DeepLIFT()]

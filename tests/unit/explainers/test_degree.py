@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc
 from torch import nn
 from torch.nn import functional as F
 from torch_geometric.data import Data
@@ -20,6 +19,7 @@ from eigsearch.explainers.decomposition import Pair
 from eigsearch.explainers.degree import DEGREE, group_scores
 from eigsearch.explainers.subject import Subject
 from eigsearch.models import GNN
+from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc
 
 
 @pytest.fixture(autouse=True)

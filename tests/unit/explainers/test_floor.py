@@ -2,14 +2,14 @@
 
 import pytest
 import torch
-from tests.unit.explainers.linear import LinearNet, bull
-from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, network
 
 import eigsearch
 from eigsearch import explainers
 from eigsearch.explainers.linear_gradients import EiGSearchRanking
 from eigsearch.explainers.occlusion import Occlusion
 from eigsearch.explainers.random_scores import Random
+from tests.unit.explainers.linear import LinearNet, bull
+from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, network
 
 
 @pytest.mark.parametrize("node", [None, 2])

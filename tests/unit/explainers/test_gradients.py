@@ -2,8 +2,6 @@
 
 import pytest
 import torch
-from tests.unit.explainers.linear import LinearNet, bull
-from tests.unit.explainers.planted import HOUSE, graphs, network
 from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.explain import Explainer
@@ -15,6 +13,8 @@ from eigsearch.explainers.grad import Grad
 from eigsearch.explainers.gradcam import GradCAM
 from eigsearch.explainers.integrated_gradients import IntegratedGradients
 from eigsearch.explainers.sensitivity import Sensitivity
+from tests.unit.explainers.linear import LinearNet, bull
+from tests.unit.explainers.planted import HOUSE, graphs, network
 
 EDGE_METHODS = [Grad(), IntegratedGradients(steps=3)]
 

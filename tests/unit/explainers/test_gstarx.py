@@ -5,11 +5,11 @@ from itertools import permutations
 import networkx as nx
 import pytest
 import torch
-from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc, network
 from torch import Tensor
 
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.gstarx import Game, GStarX
+from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc, network
 
 
 def random_worth(game: Game, seed: int = 0) -> Tensor:

@@ -3,13 +3,13 @@
 import pytest
 import torch
 from scipy.stats import chi2_contingency
-from tests.unit.explainers.planted import CYCLE, graphs, mean_auc, network
 from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import SimpleConv, global_add_pool
 
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.pgm_explainer import PGMExplainer, evidence
+from tests.unit.explainers.planted import CYCLE, graphs, mean_auc, network
 
 
 class Reads(nn.Module):

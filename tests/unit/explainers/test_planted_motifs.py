@@ -1,9 +1,9 @@
 """Every method that scores in one pass finds the motifs of BA-2Motifs far better than chance."""
 
 import pytest
-from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc
 
 from eigsearch import explainers
+from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc
 
 # Measured over 30 graphs, cycles and houses: the floor asked for is well below. GRAD and
 # Input × Gradient find houses alone: on the trained network the local slope at a cycle's edges

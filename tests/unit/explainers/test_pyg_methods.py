@@ -2,8 +2,6 @@
 
 import pytest
 import torch
-from tests.unit.explainers.linear import LinearNet, bull
-from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc, network
 from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.explain import Explainer
@@ -17,6 +15,8 @@ from eigsearch.explainers.base import share_directions
 from eigsearch.explainers.gnn_explainer import GNNExplainer
 from eigsearch.explainers.pg_explainer import PGExplainer
 from eigsearch.explainers.random_scores import Random
+from tests.unit.explainers.linear import LinearNet, bull
+from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc, network
 
 ENDS = {
     "raw": lambda out: out,

@@ -6,7 +6,6 @@ from math import factorial
 import networkx as nx
 import pytest
 import torch
-from tests.unit.explainers.planted import HOUSE, graphs, mean_auc, network
 from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, global_add_pool
@@ -17,6 +16,7 @@ from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.coalitions import local_region, shapley_rows, structure
 from eigsearch.explainers.probe import probe
 from eigsearch.explainers.subgraphx import State, SubgraphX, Tree, share_of_answers
+from tests.unit.explainers.planted import HOUSE, graphs, mean_auc, network
 
 
 class Net(nn.Module):

@@ -31,9 +31,9 @@ def train(
     """
     from eigsearch.cli.choose import choose_data
     from eigsearch.cli.printing import as_json, say, table
-    from eigsearch.datasets.near import resolve
     from eigsearch.models import CONVS, make_card, recipe_for, save_model
     from eigsearch.models import train as fit
+    from eigsearch.near import resolve
 
     graphs = choose_data(dataset, data, data_root)
     conv = resolve("model", model, CONVS)

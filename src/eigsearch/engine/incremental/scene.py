@@ -16,6 +16,7 @@ from eigsearch.errors import EigsearchError
 from eigsearch.query import Query
 
 _TOLERATED = 2  # times the budget, before an underestimated chunk is split
+_MESSAGES_PER_ROW = 16  # beyond which messages, as into a hub, take more memory than rows
 _OVER_BASE = 8  # rows per base row that make it worth computing the base again for a chunk
 
 
@@ -73,7 +74,8 @@ class Scene:
     def next_table(self, state: State, degrees_matter: bool) -> Table:
         """Return the rows of the layer after a state."""
         table = state.table.spread(degrees_matter, self.needed(state.depth + 1))
-        if len(table) > self._budget and any(len(part) > 1 for part in self.lanes.parts):
+        divisible = any(len(part) > 1 for part in self.lanes.parts)
+        if divisible and max(len(table), table.num_messages / _MESSAGES_PER_ROW) > self._budget:
             raise TooLarge(f"Expected at most {self._budget} rows (got {len(table)}).")
         return table
 

@@ -108,6 +108,12 @@ class Table:
             edge, row, time = edge[there], row[there], time[there]
         return below.find(self.lanes.source[edge], time), edge, row
 
+    @property
+    def num_messages(self) -> int:
+        """The number of edges that enter the rows, present or not."""
+        _, start = self.lanes.entering
+        return int((start[self.node + 1] - start[self.node]).sum())
+
     def own(self, below: Table) -> Array:
         """Return, for each row, the row of the same moment in the layer below."""
         return below.find(self.node, self.time)

@@ -1,0 +1,146 @@
+"""Write the tables and pictures of the docs from committed rows.
+
+    python -m benchmarks.figures           # rewrite them
+    python -m benchmarks.figures --check   # fail where they differ from the rows
+
+A table stands between `<!-- name -->` and `<!-- /name -->`; nothing there is typed by hand.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+ROWS = ROOT / "benchmarks" / "results" / "speed"
+NOTE = ROOT / "docs" / "design" / "incremental-engine.md"
+README = ROOT / "README.md"
+Row = dict[str, str]
+
+
+def read(name: str) -> list[Row]:
+    """Return the rows of a measurement."""
+    with (ROWS / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def engines() -> str:
+    """Return time per explanation, against the slow twin and the bare forward."""
+    header = [
+        "",
+        "GCN: ms",
+        "× slow twin",
+        "of bare forward",
+        "GIN: ms",
+        "× slow twin",
+        "of bare forward",
+    ]
+    found: dict[str, list[str]] = {}
+    for row in read("engines"):
+        cells = found.setdefault(row["what"], [row["what"]])
+        twin, bare = float(row["times_the_twin"]), float(row["of_bare_forward"])
+        cells += [f"{float(row['cpu_ms_per_graph']):.2f}", f"{twin:.0f}", f"{bare:.2f}"]
+    return table(header, list(found.values()))
+
+
+def demo() -> str:
+    """Return the demo's table."""
+    return table(["", ""], [[row["what"], row["value"]] for row in read("demo")])
+
+
+def exponents() -> str:
+    """Return the fitted exponents of time in the number of edges."""
+    rows = []
+    for (graph, engine), (edges, seconds, _) in curves().items():
+        slope = np.polyfit(np.log(edges), np.log(seconds), 1)[0]
+        rows.append([graph, engine, f"{slope:.2f}", f"{edges[-1]:,.0f}", f"{seconds[-1]:.1f}"])
+    return table(["graph", "engine", "exponent", "largest |E|", "seconds there"], rows)
+
+
+def nodes() -> str:
+    """Return what explaining one node takes."""
+    header = ["graph", "model", "edges", "candidate edges", "CPU seconds", "additional MB"]
+    keys = ["graph", "model", "edges", "candidate_edges", "cpu_seconds", "additional_mb"]
+    return table(header, [[row[key] for key in keys] for row in read("nodes")])
+
+
+def profile() -> str:
+    """Return the shares of an explanation's time."""
+    rows = [[r["model"], r["part"], f"{100 * float(r['share']):.0f} %"] for r in read("profile")]
+    return table(["model", "part", "share"], rows)
+
+
+def curves() -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Return edges, CPU seconds and rows for each kind of graph and engine."""
+    points: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    for row in read("scaling"):
+        point = float(row["edges"]), float(row["cpu_seconds"]), float(row["rows"])
+        points.setdefault((row["graph"], row["engine"]), []).append(point)
+    return {key: tuple(np.array(sorted(value)).T) for key, value in points.items()}
+
+
+def draw(column: int, label: str, name: str) -> None:
+    """Draw a column of the scaling rows against the number of edges."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot as plt
+
+    settings = {"svg.hashsalt": "eigsearch", "svg.fonttype": "none", "font.size": 11}
+    with plt.rc_context(settings):
+        figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+        colour = {"batched": "#0072b2", "incremental": "#d55e00"}
+        for (graph, engine), columns in curves().items():
+            shown = columns[column] > 0
+            style = "-" if graph == "3-regular" else "--"
+            axes.loglog(
+                columns[0][shown], columns[column][shown], style, marker="o", color=colour[engine],
+                label=f"{engine}, {graph}",
+            )  # fmt: skip
+        axes.set(xlabel="undirected edges", ylabel=label)
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False)
+        figure.savefig(ROOT / "docs" / "images" / f"{name}.svg", metadata={"Date": None})
+        plt.close(figure)
+
+
+TABLES: dict[Path, dict[str, Callable[[], str]]] = {
+    README: {"engines": engines, "demo": demo},
+    NOTE: {"exponents": exponents, "nodes": nodes, "profile": profile},
+}
+
+
+def filled(path: Path) -> str:
+    """Return the text of a page with its tables made from the rows."""
+    text = path.read_text()
+    for name, make in TABLES[path].items():
+        start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        before, rest = text.split(start)
+        after = rest.split(end)[1]
+        text = f"{before}{start}\n{make()}\n{end}{after}"
+    return text
+
+
+def main() -> None:
+    """Rewrite the pages, or check them."""
+    if "--check" in sys.argv:
+        stale = [path.name for path in TABLES if filled(path) != path.read_text()]
+        sys.exit(f"Expected {', '.join(stale)} to match the rows. Run it again." if stale else 0)
+    for path in TABLES:
+        path.write_text(filled(path))
+    draw(1, "CPU seconds for one explanation", "scaling")
+    draw(2, "node states computed", "rows")
+
+
+if __name__ == "__main__":
+    main()
