@@ -142,7 +142,7 @@ def undisturbed(model: Any) -> Iterator[None]:
         for module in modules:
             module.training = False
         for module, state in cached:
-            module.cached = False
+            module.__dict__["cached"] = False
             for key in state:
                 setattr(module, key, None)
         yield
@@ -150,6 +150,6 @@ def undisturbed(model: Any) -> Iterator[None]:
         for module, mode in training:
             module.training = mode
         for module, state in cached:
-            module.cached = True
+            module.__dict__["cached"] = True
             for key, value in state.items():
                 setattr(module, key, value)

@@ -50,21 +50,33 @@ def label_columns(explanation: SubgraphExplanation) -> Row:
 
 
 def truth_columns(explanation: SubgraphExplanation) -> Row:
-    """Return how well scores and subgraph find the edges that are known to matter.
-
-    `auc` counts the edges that could be removed, `auc_whole` all edges of the graph.
-    """
+    """Return how well scores and subgraph find the edges that are known to matter."""
     truth = true_edges(explanation)
     if truth is None:
         return {}
-    near, score = candidates(explanation), explanation.edge_score
+    near, mask = candidates(explanation), explanation.edge_mask
     values = {
-        "auc": metrics.auc(score, truth, near),
-        "auc_whole": metrics.auc(score, truth, torch.ones_like(near)),
-        "precision": metrics.precision(explanation.edge_mask, truth, near),
-        "recall": metrics.recall(explanation.edge_mask, truth, near),
+        **auc_columns(explanation.edge_score, truth, near),
+        "precision": metrics.precision(mask, truth, near),
+        "recall": metrics.recall(mask, truth, near),
     }
     return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+def auc_columns(score: Tensor, truth: Tensor, near: Tensor) -> dict[str, float]:
+    """Return the AUC under each protocol.
+
+    `auc` counts the edges that could be removed. `auc_whole` counts all edges, those out of reach
+    behind the others: methods that score below zero are not punished for it. `auc_unsigned` takes
+    edges that speak against a class for as telling as those that speak for it.
+    """
+    values = {"auc": metrics.auc(score, truth, near)}
+    if bool(near.all()):
+        return values
+    last = score.where(near, score.min() - 1)
+    values["auc_whole"] = metrics.auc(last, truth, torch.ones_like(near))
+    values["auc_unsigned"] = metrics.auc(score.abs(), truth, near)
+    return values
 
 
 def true_edges(explanation: SubgraphExplanation) -> Tensor | None:

@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 _TEXT = (
     "Area under the ROC curve of edge scores for nodes of motifs that are classified correctly. "
     "Positives are the edges of the node's own motif. Two protocols: candidates are the edges of "
-    "the node's computation graph (filled), or all edges of the graph, where those out of reach "
-    "score 0 (hollow). Pooled puts the edges of all nodes in one list; mean is over nodes. The "
-    "paper does not state its protocol (dotted: its values), and the choice decides the number."
+    "the node's computation graph (filled), or all edges of the graph, those out of reach behind "
+    "all others (hollow). Unsigned takes the size of a score without its sign, on the computation "
+    "graph. Pooled puts the edges of all nodes in one list; mean is over nodes. The "
+    "paper scores an edge here by the norm of the change of all outputs, which has no sign, and "
+    "does not state its candidates (dotted: its values)."
 )
+
+
+_PROTOCOLS = {"auc": "near", "auc_whole": "whole", "auc_unsigned": "unsigned"}
 
 
 def node_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
@@ -42,14 +47,12 @@ def node_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
 
 def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
     """Return setting, explainer, and AUC by protocol, pooled and as a mean over nodes."""
-    by = ["setting", "dataset", "explainer"]
-    pooled = rows["pooled"].astype(bool)
-    one = over_seeds(rows[pooled], by, ["auc", "auc_whole"]).set_index(by)
-    each = over_seeds(rows[~pooled], by, ["auc", "auc_whole"]).set_index(by)
-    table = one[["auc", "auc_whole"]].rename(
-        columns={"auc": "near, pooled", "auc_whole": "whole, pooled"}
-    )
-    table["near, mean"], table["whole, mean"] = each["auc"], each["auc_whole"]
+    by, pooled = ["setting", "dataset", "explainer"], rows["pooled"].astype(bool)
+    one = over_seeds(rows[pooled], by, list(_PROTOCOLS)).set_index(by)
+    each = over_seeds(rows[~pooled], by, list(_PROTOCOLS)).set_index(by)
+    table = one[[]].copy()
+    for column, name in _PROTOCOLS.items():
+        table[f"{name}, pooled"], table[f"{name}, mean"] = one[column], each[column]
     table = table.reset_index()
     pairs = zip(table["dataset"], table["explainer"], strict=True)
     table["paper"] = [published_value("auc", dataset, name) for dataset, name in pairs]

@@ -93,8 +93,9 @@ def test_nodes_have_both_protocols_and_a_pool() -> None:
     assert not any(row["pooled"] for row in each)
     motif = load_setting("Tree-Grid", "gin").dataset[0].node_motif
     assert all(motif[row["node"]] >= 0 for row in each)
-    assert all(row["auc_whole"] != row["auc"] for row in each)
-    assert pool["auc_whole"] > pool["auc"]  # edges out of reach are easy to tell apart
+    for row in rows:  # edges out of reach are easy to tell apart, whatever the sign of scores
+        assert row["auc_whole"] >= row["auc"]
+        assert 0 <= row["auc_unsigned"] <= 1
 
 
 def test_techniques_are_compared_on_one_ranking() -> None:
