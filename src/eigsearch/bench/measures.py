@@ -67,15 +67,17 @@ def auc_columns(score: Tensor, truth: Tensor, near: Tensor) -> dict[str, float]:
     """Return the AUC under each protocol.
 
     `auc` counts the edges that could be removed. `auc_whole` counts all edges, those out of reach
-    behind the others: methods that score below zero are not punished for it. `auc_unsigned` takes
-    edges that speak against a class for as telling as those that speak for it.
+    behind the others: methods that score below zero are not punished for it. For nodes, which have
+    edges out of reach, `auc_unsigned` is the first without the sign of scores: the paper's own
+    score of an edge there has none.
     """
-    values = {"auc": metrics.auc(score, truth, near)}
-    if bool(near.all()):
-        return values
     last = score.where(near, score.min() - 1)
-    values["auc_whole"] = metrics.auc(last, truth, torch.ones_like(near))
-    values["auc_unsigned"] = metrics.auc(score.abs(), truth, near)
+    values = {
+        "auc": metrics.auc(score, truth, near),
+        "auc_whole": metrics.auc(last, truth, torch.ones_like(near)),
+    }
+    if not bool(near.all()):
+        values["auc_unsigned"] = metrics.auc(score.abs(), truth, near)
     return values
 
 

@@ -15,15 +15,8 @@ _RESULTS = (
     *("sparsity", "value", "kept", "removed", "fidelity_plus", "fidelity_minus", "gain"),
     *("label_fidelity_plus", "label_fidelity_minus", "label_gain", "characterization"),
     *("robust_fidelity_plus", "robust_fidelity_minus", "robust_gain"),
-    *(
-        "auc",
-        "auc_whole",
-        "auc_unsigned",
-        "precision",
-        "recall",
-        "noise_stability",
-        "relabelling_stability",
-    ),
+    *("auc", "auc_whole", "auc_unsigned", "precision", "recall"),
+    *("noise_stability", "relabelling_stability"),
     *("intuitiveness", "exhaustiveness"),
 )
 
