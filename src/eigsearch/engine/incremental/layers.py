@@ -177,8 +177,10 @@ def _self_weight(step: Step, layer: Any, weight: Tensor | None) -> float:
     """Return the weight of the self-loop that the layer adds to each node, 0 for none."""
     if not (layer.normalize and layer.add_self_loops):
         return 0.0
+    if weight is None:
+        return 1.0  # PyG forgets `improved` where there are no weights
     lanes = step.scene.lanes
-    if (weight is not None or layer.improved) and bool((lanes.source == lanes.target).any()):
+    if bool((lanes.source == lanes.target).any()):
         raise Unservable("GCNConv keeps the weights of the graph's own self-loops.")
     return 2.0 if layer.improved else 1.0
 

@@ -58,12 +58,14 @@ def trace(model: Any, data: Data) -> tuple[fx.Graph, int]:
 
 
 def _settings(model: torch.nn.Module) -> int:
-    """Return a hash of what steers a model's forward: its modules and their plain attributes."""
+    """Return a hash of what steers a model's forward: its modules and their attributes."""
     plain = (bool, int, float, str, type(None))
-    return hash(tuple(
-        (id(module), tuple((k, v) for k, v in vars(module).items() if isinstance(v, plain)))
+    state = [
+        (id(module), name, value if isinstance(value, plain) else id(value))
         for module in model.modules()
-    ))  # fmt: skip
+        for name, value in vars(module).items()
+    ]
+    return hash(tuple(state))
 
 
 def _trace(model: torch.nn.Module, given: set[str]) -> fx.Graph:

@@ -1,0 +1,168 @@
+"""The incremental engine gives what the batched engine gives, or steps aside."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.nn import GIN, GCNConv, GraphConv, SAGEConv, global_mean_pool
+
+import eigsearch
+from eigsearch.caller import Caller, undisturbed
+from eigsearch.candidates import Complements, LeaveOneOut, Prefixes, Toggles
+from eigsearch.engine import BatchedEngine, Request
+from eigsearch.engine.incremental import IncrementalEngine, readout, states
+from eigsearch.neighbourhood import Neighbourhood, count_hops
+from eigsearch.query import Query, graph_query, node_query
+from tests.nets import CONVS, POOLS, attributed, house, make_net, vivid
+
+
+def families(query: Query, seed: int = 0) -> list[Request]:
+    """Return one request of each kind that the engine knows."""
+    dice = torch.Generator().manual_seed(seed)
+    count = query.groups.count
+    order = torch.randperm(count, generator=dice)
+    base = torch.rand(count, generator=dice) < 0.6
+    base[:2] = True
+    return [
+        Request(query, LeaveOneOut(count)),
+        Request(query, Prefixes(order, list(range(1, count, 2)))),
+        Request(query, Complements(order, list(range(1, count)))),
+        Request(query, Toggles(base, list(range(count)))),
+    ]
+
+
+def assert_same(model: Any, requests: Sequence[Request], max_rows: int | None = None) -> None:
+    caller = Caller(model)
+    with undisturbed(model):
+        engine = IncrementalEngine(caller, max_rows)
+        assert all(engine.serves(request) for request in requests)
+        found, expected = engine.outputs(requests), BatchedEngine(caller).outputs(requests)
+    for mine, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("conv", CONVS)
+def test_every_layer_and_pooling(conv: str, pool: str) -> None:
+    torch.manual_seed(0)
+    assert_same(make_net(conv, pool), families(graph_query(house(), "auto")))
+
+
+@pytest.mark.parametrize("conv", CONVS)
+def test_one_node(conv: str) -> None:
+    torch.manual_seed(0)
+    model, data = make_net(conv, None), house()
+    around = Neighbourhood(data, "auto", count_hops(model))
+    assert_same(model, families(node_query(data, 2, around)))
+
+
+class Residual(nn.Module):
+    """Layers of several kinds, a residual, jumping knowledge and a norm, pooled by name."""
+
+    def __init__(self, pool: Any = global_mean_pool) -> None:
+        super().__init__()
+        self.first, self.second = GraphConv(5, 8), SAGEConv(8, 8, aggr="max", normalize=True)
+        self.third, self.norm = GCNConv(8, 8, improved=True), nn.BatchNorm1d(8)
+        self.head, self.pool = nn.Linear(24, 3), pool
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        first = self.first(x, edge_index).relu()
+        second = torch.nn.functional.elu(self.second(first, edge_index)) + first
+        third = self.norm(self.third(second, edge_index))
+        return self.head(self.pool(torch.cat([first, second, third], dim=-1), batch))
+
+
+def test_residuals_and_jumping_knowledge() -> None:
+    torch.manual_seed(0)
+    assert_same(vivid(Residual()), families(graph_query(house(), "auto")))
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Data:
+    nodes = draw(st.integers(4, 12))
+    node = st.integers(0, nodes - 1)
+    pairs = draw(st.lists(st.tuples(node, node), min_size=5, max_size=20, unique=True))
+    return attributed([(u, v) for u, v in pairs if u != v] or [(0, 1)], nodes)
+
+
+@given(data=graphs(), directed=st.booleans(), seed=st.integers(0, 99))
+def test_random_graphs(data: Data, directed: bool, seed: int) -> None:
+    query = graph_query(data, "directed" if directed else "auto")
+    if query.groups.count < 4:
+        return
+    torch.manual_seed(seed)
+    assert_same(vivid(Residual()), families(query, seed))
+
+
+@pytest.mark.parametrize("max_rows", [1, 40, 10_000])
+def test_any_budget(max_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eigsearch.engine.incremental.scene._OVER_BASE", 1)
+    torch.manual_seed(0)
+    assert_same(make_net("GCN", "sum"), families(graph_query(house(), "auto")), max_rows)
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_as_on_large_graphs(pool: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large graphs look rows up by binary search and carry sums from candidate to candidate."""
+    monkeypatch.setattr(states, "_DENSE", 0)
+    monkeypatch.setattr(readout, "_PAIRS_PER_ROW", 0)
+    torch.manual_seed(0)
+    requests = families(graph_query(house(), "auto"))
+    assert_same(make_net("GIN", pool), requests)
+    assert_same(make_net("GCN", pool), requests)
+
+
+class Moody(nn.Module):
+    """Does what torch.fx cannot write down."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gnn, self.head = GIN(5, 8, 2), nn.Linear(8, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        x = self.gnn(x, edge_index)
+        if x.size(0) > 10_000:
+            x = -x
+        return self.head(global_mean_pool(x, batch))
+
+
+def test_an_unknown_model_is_served_by_the_batched_engine() -> None:
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert eigsearch.explain(vivid(Moody()), house(), engine="incremental").engine == "batched"
+
+
+def test_a_disagreement_is_told_and_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    model, data = make_net("GIN", "mean"), house()
+    expected = eigsearch.explain(model, data, engine="batched")
+    right = IncrementalEngine.outputs
+
+    def wrong(self: IncrementalEngine, requests: Sequence[Request]) -> list[Tensor]:
+        return [rows + 1.0 * torch.arange(rows.size(1)) for rows in right(self, requests)]
+
+    monkeypatch.setattr(IncrementalEngine, "outputs", wrong)
+    with pytest.warns(UserWarning, match="Expected both engines to agree"):
+        found = eigsearch.explain(model, data, engine="incremental")
+    assert found.engine == "batched"
+    assert torch.equal(found.edge_mask, expected.edge_mask)
+
+
+def test_a_model_that_changed_its_mind_is_traced_again() -> None:
+    torch.manual_seed(0)
+    model, data = vivid(Residual()), house()
+    first = eigsearch.explain(model, data, engine="incremental")
+    model.pool = lambda x, batch: global_mean_pool(x, batch) * 2
+    second = eigsearch.explain(model, data, engine="incremental")
+    expected = eigsearch.explain(model, data, engine="batched")
+    assert first.value != second.value
+    torch.testing.assert_close(second.edge_score, expected.edge_score, atol=1e-5, rtol=1e-5)
