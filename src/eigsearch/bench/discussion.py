@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,9 @@ def write_discussion(results: str | Path, path: str | Path) -> Path:
     frame, path = read_frame(results), Path(path)
     tables = {each.name: each.table.markdown() for each in exhibits(frame) if each.table}
     facts = {**_margins(frame), **_published(frame), **_searches(frame), **_nodes(frame)}
-    text = template("results.md").render(tables=tables, conditions=conditions(frame), **facts)
+    figures = Path(os.path.relpath(Path(results, "report", "figures"), path.parent)).as_posix()
+    about = {"tables": tables, "conditions": conditions(frame), "figures": figures}
+    text = template("results.md").render(**about, **facts)
     write_atomic(path, text.encode())
     return path
 

@@ -51,10 +51,19 @@ def carry_out(plan: Plan, out: str | Path, workers: int = 1) -> Iterator[Progres
 
 
 def seconds_left(known: Sequence[Finished], waiting: Sequence[RunSpec]) -> float:
-    """Return how long runs may take, as finished ones of the same explainer did, per prediction."""
-    paces: dict[str, list[float]] = {}
+    """Return how long runs may take: per prediction, what the nearest finished ones did.
+
+    Those are of the same section and explainer, else of the same explainer, else of any.
+    """
+    paces: dict[tuple[str, ...], list[float]] = {}
     for each in known:
-        paces.setdefault(each.spec.explainer, []).append(each.seconds / each.spec.sample)
-    means = {name: sum(values) / len(values) for name, values in paces.items()}
-    usual = sum(means.values()) / len(means)
-    return sum(run.sample * means.get(run.explainer, usual) for run in waiting)
+        for kin in _kinship(each.spec):
+            paces.setdefault(kin, []).append(each.seconds / each.spec.sample)
+    means = {kin: sum(values) / len(values) for kin, values in paces.items()}
+    return sum(
+        run.sample * next(means[kin] for kin in _kinship(run) if kin in means) for run in waiting
+    )
+
+
+def _kinship(run: RunSpec) -> list[tuple[str, ...]]:
+    return [(run.section, run.explainer), (run.explainer,), ()]

@@ -132,9 +132,10 @@ def test_rows_come_back_once_packed_or_not(tmp_path: Path) -> None:
     assert loose.num_rows == sum(map(len, rows.values()))
 
 
-def test_the_time_left_goes_by_the_pace_of_the_explainer() -> None:
+def test_the_time_left_goes_by_the_pace_of_the_nearest_runs() -> None:
     known = [Finished(_spec(), [], 2.0), Finished(_spec("random"), [], 4.0)]
     assert seconds_left(known, [_spec(sample=4), _spec("random", sample=1)]) == 4 + 2
+    assert seconds_left(known, [_spec(section="other", sample=1), _spec("sa", sample=2)]) == 1 + 3
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
