@@ -56,6 +56,13 @@ def in_order(names: Sequence[str]) -> list[str]:
     return sorted(set(names), key=lambda name: (known.index(name) if name in known else 99, name))
 
 
+def by_method(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table sorted by setting, and within by method in the order of the arena."""
+    order = in_order(table["explainer"])
+    place = table["explainer"].map(order.index)
+    return table.assign(place=place).sort_values(["setting", "place"]).drop(columns="place")
+
+
 def settings_of(frame: pd.DataFrame) -> list[str]:
     """Return the settings of rows, in the order of the alphabet."""
     return sorted(frame["setting"].unique())

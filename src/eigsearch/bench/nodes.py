@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eigsearch.bench.exhibit import Exhibit, Table
-from eigsearch.bench.frame import display, in_order, over_seeds, section, settings_of
+from eigsearch.bench.frame import by_method, display, in_order, over_seeds, section, settings_of
 from eigsearch.bench.published import published_value
 from eigsearch.bench.theme import Theme, panels
 
@@ -56,9 +56,7 @@ def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
     table = table.reset_index()
     pairs = zip(table["dataset"], table["explainer"], strict=True)
     table["paper"] = [published_value("auc", dataset, name) for dataset, name in pairs]
-    order = in_order(table["explainer"])
-    table["place"] = table["explainer"].map(order.index)
-    return table.sort_values(["setting", "place"]).drop(columns=["place", "dataset"])
+    return by_method(table).drop(columns="dataset")
 
 
 def _draw(table: pd.DataFrame, theme: Theme) -> Figure:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eigsearch.bench.exhibit import Exhibit, Table
-from eigsearch.bench.frame import OURS, display, in_order, over_seeds, section, settings_of
+from eigsearch.bench.frame import (
+    OURS,
+    by_method,
+    display,
+    in_order,
+    over_seeds,
+    section,
+    settings_of,
+)
 from eigsearch.bench.theme import Theme, panels
 from eigsearch.report.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 
@@ -44,6 +52,7 @@ def _with_and_without(frame: pd.DataFrame) -> list[Exhibit]:
     wide = means.pivot(index=by[:2], columns="search", values=["gain", "sparsity"])
     wide = wide.reset_index()
     wide.columns = [" ".join(filter(None, column)) for column in wide.columns]
+    wide = by_method(wide)
     limit = rows["limit"].iloc[0]
     text = (
         f"Overall fidelity of each ranking cut at sparsity {limit} (hollow) and searched along the "
