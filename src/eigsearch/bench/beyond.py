@@ -52,8 +52,8 @@ def _metrics(frame: pd.DataFrame) -> list[Exhibit]:
             "Metrics that EiG-Search does not optimise",
             f"Means over all settings at limit {limit}; EiG-Search searches, baselines have a "
             f"fixed size. {definitions} Higher is better in every column. A search may return "
-            "fewer edges than the fixed size, which robust gain does not reward; Random does not look at features, so noise "
-            "cannot change it. Red: a baseline leads.",
+            "fewer edges than the fixed size, which robust gain does not reward; Random does not "
+            "look at features, so noise cannot change it. Red: a baseline leads.",
             table=Table(table, red.reset_index(names="method").assign(method=False)),
         )
     ]
