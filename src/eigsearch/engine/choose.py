@@ -24,7 +24,7 @@ _PAYS = 0.7  # the incremental engine's rows cost more each; measured in benchma
 class ChoosingEngine:
     """Scores each request with the engine that is fit for it.
 
-    The first request that the incremental engine takes is checked against the batched one; if they
+    What the incremental engine first gives for a model is checked against the batched one; if they
     disagree, the batched engine does everything, and a warning says so.
     """
 
@@ -34,7 +34,6 @@ class ChoosingEngine:
         self.batched = batched
         self.incremental = incremental
         self.name = name
-        self._checked = False
 
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return φ in float64 for each candidate of each request."""
@@ -69,8 +68,10 @@ class ChoosingEngine:
             return []
         try:
             outputs = self.incremental.outputs(requests)
-            if not self._checked:
+            traced = self.incremental.traced(requests[0].query)
+            if traced is not None and not traced.confirmed:
                 self._check(requests[0], outputs[0])
+                traced.confirmed = True
             return outputs
         except Unservable as reason:
             self.incremental.refuse(requests[0].query, str(reason))
@@ -90,7 +91,6 @@ class ChoosingEngine:
                 stacklevel=2,
             )
             raise Unservable("the engines disagree on this model")
-        self._checked = True
 
 
 def make_engine(

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import torch
-from torch import Tensor, fx
+from torch import Tensor
 
 from eigsearch.caller import Caller
 from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Toggles
 from eigsearch.engine.incremental.interpret import Interpreter
 from eigsearch.engine.incremental.lanes import Part
 from eigsearch.engine.incremental.scene import Scene, TooLarge, Unservable, row_budget
-from eigsearch.engine.incremental.trace import trace
+from eigsearch.engine.incremental.trace import Trace, trace
 from eigsearch.engine.request import Request
 from eigsearch.query import Query
 from eigsearch.target import check_finite
@@ -34,16 +34,16 @@ class IncrementalEngine:
     def __init__(self, caller: Caller, max_rows: int | None = None) -> None:
         self.caller = caller
         self.max_rows = max_rows or DEFAULT_ROWS
-        self._traces: dict[tuple[str, ...], tuple[fx.Graph, int] | None] = {}
+        self._traces: dict[tuple[str, ...], Trace | None] = {}
 
     def serves(self, request: Request) -> bool:
         """Tell whether this engine can compute the request."""
-        return _has_structure(request) and self._traced(request.query) is not None
+        return _has_structure(request) and self.traced(request.query) is not None
 
     def layers(self, query: Query) -> int:
         """Return the depth of the traced model."""
-        traced = self._traced(query)
-        return traced[1] if traced else 0
+        traced = self.traced(query)
+        return traced.layers if traced else 0
 
     def refuse(self, query: Query, reason: str) -> None:
         """Stop serving graphs with these attributes."""
@@ -92,17 +92,17 @@ class IncrementalEngine:
         return [torch.cat([self._run([half])[0] for half in parts[0].halves()])]
 
     def _compute(self, parts: list[Part]) -> list[Tensor]:
-        traced = self._traced(parts[0].request.query)
+        traced = self.traced(parts[0].request.query)
         assert traced is not None
-        graph, layers = traced
         with torch.inference_mode():
-            scene = Scene(parts, layers, self.max_rows)
-            output = Interpreter(self.caller.model, graph, scene, self.caller.takes_object).run()
+            scene = Scene(parts, traced.layers, self.max_rows)
+            run = Interpreter(self.caller.model, traced.graph, scene, self.caller.takes_object).run
+            output = run()
             check_finite(output)
         return list(output.split([len(part) for part in parts]))
 
-    def _traced(self, query: Query) -> tuple[fx.Graph, int] | None:
-        """Return the trace of the model for graphs like this one, and its depth."""
+    def traced(self, query: Query) -> Trace | None:
+        """Return the trace of the model for graphs like this one, where there is one."""
         if query.signature not in self._traces:
             try:
                 if self.caller.custom:

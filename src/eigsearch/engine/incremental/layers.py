@@ -8,9 +8,9 @@ that shares the parameters.
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,8 @@ _FUSED = (pyg.SAGEConv, pyg.GraphConv)
 
 def run_layer(scene: Scene, layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> State:
     """Return the states that a message-passing layer gives."""
-    call = inspect.signature(layer.forward).bind(*args, **kwargs).arguments
+    call = _signature(type(layer)).bind(layer, *args, **kwargs).arguments
+    del call["self"]
     state = call["x"]
     edge_inputs = {k: call[k] for k in _EDGE_INPUTS if call.get(k) is not None}
     unknown = set(call) - {"x", "edge_index", *edge_inputs}
@@ -47,6 +48,11 @@ def run_layer(scene: Scene, layer: Any, args: tuple[Any, ...], kwargs: dict[str,
     by_degree = type(layer) is pyg.GCNConv and layer.normalize
     step = Step(scene, state, scene.next_table(state, by_degree), edge_inputs)
     return State(step.table, _runner(layer)(step, layer), state.depth + 1)
+
+
+@cache
+def _signature(kind: Any) -> inspect.Signature:
+    return inspect.signature(kind.forward)
 
 
 def _runner(layer: Any) -> Callable[[Step, Any], Tensor]:
@@ -249,9 +255,8 @@ def _bag(rows: Tensor, x: Tensor, offsets: Tensor, mode: str, weight: Tensor | N
 
 def _shallow(layer: Any, **settings: Any) -> Any:
     """Return a copy that shares the parameters and differs in the given settings."""
-    other = copy.copy(layer)
-    for name, value in settings.items():
-        other.__dict__[name] = value
+    other = object.__new__(type(layer))  # `copy.copy` would take longer than a small layer
+    other.__dict__ = {**layer.__dict__, **settings}
     return other
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 from weakref import WeakKeyDictionary
@@ -37,12 +38,21 @@ class _Tracer(fx.Tracer):
         return isinstance(m, _LEAVES) or super().is_leaf_module(m, module_qualified_name)
 
 
+@dataclass
+class Trace:
+    """A model's operations, its depth, and whether the batched engine has confirmed them."""
+
+    graph: fx.Graph
+    layers: int
+    confirmed: bool = False
+
+
 # Tracing takes longer than explaining a molecule, and the next call often has the same model.
-_KNOWN: WeakKeyDictionary[torch.nn.Module, dict[Any, tuple[fx.Graph, int]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[torch.nn.Module, dict[Any, Trace]] = WeakKeyDictionary()
 
 
-def trace(model: Any, data: Data) -> tuple[fx.Graph, int]:
-    """Return the operations of a model on graphs that have the attributes of `data`, and its depth.
+def trace(model: Any, data: Data) -> Trace:
+    """Return the trace of a model on graphs that have the attributes of `data`.
 
     Raises `Unservable` where the model cannot be written down: control flow that depends on
     values, or a callable that is not a module.
@@ -53,7 +63,7 @@ def trace(model: Any, data: Data) -> tuple[fx.Graph, int]:
     key = (_settings(model), *sorted(data.keys()))
     if key not in known:
         graph = _trace(model, {*data.keys(), "batch"})
-        known[key] = graph, depth(graph, model)
+        known[key] = Trace(graph, depth(graph, model))
     return known[key]
 
 
@@ -64,6 +74,7 @@ def _settings(model: torch.nn.Module) -> int:
         (id(module), name, value if isinstance(value, plain) else id(value))
         for module in model.modules()
         for name, value in vars(module).items()
+        if not name.startswith("_")
     ]
     return hash(tuple(state))
 
