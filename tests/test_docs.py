@@ -7,7 +7,6 @@ import runpy
 from pathlib import Path
 
 import pytest
-
 from benchmarks import figures
 
 ROOT = Path(__file__).parents[1]

@@ -86,7 +86,8 @@ class Run:
         outputs = self._whole_outputs(queries)
         if not self._trusted:
             self._trusted = True
-            if self._depends_on_company(queries, outputs):
+            known = self.engine.understands(queries[0])
+            if not known and self._depends_on_company(queries, outputs):
                 self.batched.shares_calls = False
                 outputs = self._whole_outputs(queries)
                 self._refuse_chance(outputs, self._whole_outputs(queries))

@@ -58,6 +58,13 @@ class ChoosingEngine:
         rows = expected_rows(request, self.incremental.layers(request.query))
         return sum(rows) < _PAYS * len(rows) * len(request) * request.query.num_nodes
 
+    def understands(self, query: Query) -> bool:
+        """Tell whether every operation of the model is known, and was confirmed by its outputs."""
+        if self.name == "batched":
+            return False
+        traced = self.incremental.traced(query)
+        return traced is not None and traced.confirmed
+
     def name_for(self, query: Query) -> str:
         """Return the name of the engine that ranks the groups of a query."""
         ranks = Request(query, LeaveOneOut(query.groups.count))

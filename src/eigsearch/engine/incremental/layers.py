@@ -36,7 +36,7 @@ _FUSED = (pyg.SAGEConv, pyg.GraphConv)
 
 def run_layer(scene: Scene, layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> State:
     """Return the states that a message-passing layer gives."""
-    call = _signature(type(layer)).bind(layer, *args, **kwargs).arguments
+    call = _signature(type(layer).forward).bind(layer, *args, **kwargs).arguments
     del call["self"]
     state = call["x"]
     edge_inputs = {k: call[k] for k in _EDGE_INPUTS if call.get(k) is not None}
@@ -51,8 +51,8 @@ def run_layer(scene: Scene, layer: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 
 @cache
-def _signature(kind: Any) -> inspect.Signature:
-    return inspect.signature(kind.forward)
+def _signature(forward: Any) -> inspect.Signature:
+    return inspect.signature(forward)
 
 
 def _runner(layer: Any) -> Callable[[Step, Any], Tensor]:
