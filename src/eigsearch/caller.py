@@ -132,14 +132,14 @@ def undisturbed(model: Any) -> Iterator[None]:
     Layers that cache a normalised graph (`cached=True`) are made to compute it for each candidate.
     """
     modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
-    training = [(module, module.training) for module in modules]
+    training = [module for module in modules if module.training]
     cached = [
         (module, {k: v for k, v in vars(module).items() if k.startswith("_cached")})
         for module in modules
         if getattr(module, "cached", False) is True
     ]
     try:
-        for module in modules:
+        for module in training:
             module.training = False
         for module, state in cached:
             module.__dict__["cached"] = False
@@ -147,8 +147,8 @@ def undisturbed(model: Any) -> Iterator[None]:
                 setattr(module, key, None)
         yield
     finally:
-        for module, mode in training:
-            module.training = mode
+        for module in training:
+            module.training = True
         for module, state in cached:
             module.__dict__["cached"] = True
             for key, value in state.items():

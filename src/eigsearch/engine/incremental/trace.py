@@ -68,15 +68,16 @@ def trace(model: Any, data: Data) -> Trace:
 
 
 def _settings(model: torch.nn.Module) -> int:
-    """Return a hash of what steers a model's forward: its modules and their attributes."""
+    """Return a hash of what steers a trace: modules, and the attributes of those traced into."""
     plain = (bool, int, float, str, type(None))
+    modules = list(model.modules())
     state = [
-        (id(module), name, value if isinstance(value, plain) else id(value))
-        for module in model.modules()
+        (name, value if isinstance(value, plain) else id(value))
+        for module in modules
+        if not isinstance(module, _LEAVES) and not type(module).__module__.startswith("torch.nn")
         for name, value in vars(module).items()
-        if not name.startswith("_")
     ]
-    return hash(tuple(state))
+    return hash((*map(id, modules), *state))
 
 
 def _trace(model: torch.nn.Module, given: set[str]) -> fx.Graph:
