@@ -84,6 +84,12 @@ def results(run, tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
+@pytest.mark.parametrize(("suffix", "start"), [(".svg", b"<?xml"), (".png", b"\x89PNG")])
+def test_view_draws_a_picture_of_one(run, results: Path, suffix: str, start: bytes) -> None:
+    run("view", results, "--index", "1", "--out", results / f"one{suffix}")
+    assert (results / f"one{suffix}").read_bytes().startswith(start)
+
+
 def test_view(run, run_json, results: Path) -> None:
     printed = run("view", results, "--out", results / "page.html").stdout
     assert printed.count("P(class 0)") == printed.count("P(class 1)") == 2

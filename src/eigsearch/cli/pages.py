@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 
-from eigsearch.errors import MissingExtraError
+from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.report import Names, comparison_page, gallery_page, save_figure
 from eigsearch.store.atomic import write_atomic
 
-_ON_A_PAGE = 100  # a page with more is slow to open and to read
-
 
 def write_page(explanations: Iterable[SubgraphExplanation], path: Path, names: Names) -> Path:
-    """Write a page with the first explanations; return its path."""
-    return _write(path, gallery_page(islice(explanations, _ON_A_PAGE), names))
+    """Write a gallery, or of one explanation its page or picture by suffix; return the path."""
+    found = list(explanations)
+    if len(found) == 1:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return found[0].save(path, names)
+    if path.suffix != ".html":
+        raise InputError(
+            f"Expected one explanation for a {path.suffix or 'plain'} file (got {len(found)}). "
+            "Choose one with --index, or write a .html page of all."
+        )
+    return _write(path, gallery_page(found, names))
 
 
 def write_comparison(

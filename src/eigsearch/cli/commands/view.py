@@ -14,7 +14,10 @@ def view(
     path: Annotated[Path, typer.Argument(help="What `eigsearch explain --out` wrote.")],
     index: flags.Index = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write a page with pictures to this .html file.")
+        Path | None,
+        typer.Option(
+            help="Write a gallery to this .html file; of one explanation its .html, .svg or .png."
+        ),
     ] = None,
     json: flags.AsJson = False,
 ) -> None:
@@ -24,7 +27,9 @@ def view(
 
         eigsearch view results
 
-        eigsearch view results --index 0:9 --out page.html
+        eigsearch view results --out gallery.html
+
+        eigsearch view results --index 3 --out picture.svg
     """
     from eigsearch import store
     from eigsearch.cli.pages import write_page
