@@ -64,7 +64,7 @@ def exponents() -> str:
     for (graph, engine), (edges, seconds, _) in curves().items():
         slope = np.polyfit(np.log(edges), np.log(seconds), 1)[0]
         rows.append([graph, engine, f"{slope:.2f}", f"{edges[-1]:,.0f}", f"{seconds[-1]:.1f}"])
-    return table(["graph", "engine", "exponent", "largest |E|", "seconds there"], rows)
+    return table(["graph", "engine", "exponent", "largest graph (edges)", "seconds there"], rows)
 
 
 def nodes() -> str:
