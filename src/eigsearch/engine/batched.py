@@ -16,8 +16,8 @@ from eigsearch.errors import InputError, ModelError
 from eigsearch.query import Query
 from eigsearch.target import ReturnType, check_finite, phi_rows
 
-# Measured on molecules and 3×64 models, one thread: below 2,000 nodes a call's overhead shows,
-# above 20,000 the allocations leave the cache. See benchmarks/speed/budget.py.
+# Measured on molecules and 3×64 models, one thread (benchmarks/speed/budget.py): at 1,000 nodes the
+# calls' overhead shows, at 65,000 the allocations; between 4,000 and 32,000 it is flat.
 DEFAULT_BATCH_NODES = 8_192
 _EDGES_PER_NODE = 4  # a node's share of a batch before edges count for more than nodes
 
