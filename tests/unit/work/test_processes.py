@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,10 +73,26 @@ class Killer:
         self.calls += 1
 
     def kill(self) -> None:
-        children = psutil.Process().children()
-        servers = [p for p in children if "forkserver" in " ".join(p.cmdline())]
-        self.rng.choice([worker for server in servers for worker in server.children()]).kill()
+        # Between the death of one worker and the start of the next there may be none.
+        deadline = time.monotonic() + 30
+        while not (workers := living_workers()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.rng.choice(workers).kill()
         self.killed += 1
+
+
+def living_workers() -> list[psutil.Process]:
+    """The worker processes that a fork server of this process started and that still run."""
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if is_server(child.parent()) and child.status() != psutil.STATUS_ZOMBIE:
+                found.append(child)
+    return found
+
+
+def is_server(process: psutil.Process | None) -> bool:
+    return process is not None and "forkserver" in " ".join(process.cmdline())
 
 
 def test_ten_workers_killed_lose_no_row(tmp_path: Path) -> None:
