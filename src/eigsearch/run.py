@@ -183,7 +183,8 @@ class Run:
             return self._empty(query, whole)
         ranking = yield from self._ranking(query, whole)
         options = self.options
-        problem = Problem(query.goal, whole, ranking, options.sparsity, options.min_size)
+        limits = options.sparsity, options.min_size
+        problem = Problem(query.goal, whole, ranking, *limits, query.edge_arrays)
         outcome = yield from options.strategy().steps(problem)
         return self._explanation(query, whole, ranking, outcome)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
 from torch import Tensor
 
 from eigsearch.candidates import Family
@@ -19,13 +20,23 @@ from eigsearch.target import Target
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a search gets: what is explained, a ranking, and the sizes that are allowed."""
+    """What a search gets: what is explained, a ranking, and the sizes that are allowed.
+
+    Attributes:
+        target: What is explained.
+        whole: φ of the graph.
+        ranking: Its groups, from the most to the least important.
+        sparsity: The share of groups to leave out at least.
+        min_size: The smallest size to try.
+        edges: Source, target and group of each edge, for searches that look at the structure.
+    """
 
     target: Target
     whole: Tensor
     ranking: Ranking
     sparsity: float
     min_size: int
+    edges: tuple[np.ndarray, np.ndarray, np.ndarray]
 
     @property
     def by_groups(self) -> Problem:
