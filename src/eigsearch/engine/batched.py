@@ -97,7 +97,7 @@ class BatchedEngine:
         for request in requests:
             cost, start = _row_cost(request.query), 0
             while start < len(request):
-                fits = room // cost if self._can_mix(request.query) else int(not batch)
+                fits = room // cost if self._can_mix(request.query, batch) else int(not batch)
                 if fits <= 0 and batch:
                     yield batch
                     batch, room = [], self.max_batch_nodes
@@ -109,9 +109,14 @@ class BatchedEngine:
         if batch:
             yield batch
 
-    def _can_mix(self, query: Query) -> bool:
-        """Whether candidates can share a call; a graph model without `batch` takes one each."""
-        return self.shares_calls and (query.node is not None or self.caller.takes_batch)
+    def _can_mix(self, query: Query, batch: Sequence[_Slice]) -> bool:
+        """Whether candidates can join a call; a graph model without `batch` takes one each."""
+        alike = not batch or self._reads(query) == self._reads(batch[0].request.query)
+        return alike and self.shares_calls and (query.node is not None or self.caller.takes_batch)
+
+    def _reads(self, query: Query) -> list[str]:
+        """Return the attributes that the model may read; graphs differ in what they carry."""
+        return [name for name in query.attributes if self.caller.needs(name)]
 
     def _run(self, batch: list[_Slice]) -> list[Tensor]:
         """Return the outputs of a batch; where memory runs out, halve it and go on."""

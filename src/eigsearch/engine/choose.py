@@ -43,7 +43,9 @@ class ChoosingEngine:
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the model's output rows for each request."""
         chosen = [r for r in requests if self.picks_incremental(r)]
-        outputs = dict(zip(map(id, chosen), self._incremental(chosen), strict=True))
+        outputs: dict[int, Tensor] = {}
+        for alike in _by_signature(chosen):
+            outputs.update(zip(map(id, alike), self._incremental(alike), strict=True))
         rest = [r for r in requests if id(r) not in outputs]
         outputs.update(zip(map(id, rest), self.batched.outputs(rest), strict=True))
         return [outputs[id(request)] for request in requests]
@@ -71,8 +73,6 @@ class ChoosingEngine:
         return "incremental" if self.picks_incremental(ranks) else "batched"
 
     def _incremental(self, requests: Sequence[Request]) -> list[Tensor]:
-        if not requests:
-            return []
         try:
             outputs = self.incremental.outputs(requests)
             traced = self.incremental.traced(requests[0].query)
@@ -98,6 +98,14 @@ class ChoosingEngine:
                 stacklevel=2,
             )
             raise Unservable("the engines disagree on this model")
+
+
+def _by_signature(requests: Sequence[Request]) -> list[list[Request]]:
+    """Return the requests whose graphs carry the same attributes together: a trace fits those."""
+    alike: dict[tuple[str, ...], list[Request]] = {}
+    for request in requests:
+        alike.setdefault(request.query.signature, []).append(request)
+    return list(alike.values())
 
 
 def make_engine(

@@ -102,6 +102,36 @@ def test_random_graphs(data: Data, directed: bool, seed: int) -> None:
     assert_same(vivid(Residual()), families(query, seed))
 
 
+def plain(data: Data) -> Data:
+    """Return the graph with few kinds of nodes and of edges, as molecules have."""
+    for name in ("x", "edge_attr", "edge_weight"):
+        data[name] = data[name].sign()
+    return data
+
+
+@pytest.mark.parametrize("conv", CONVS)
+def test_many_equal_neighbourhoods(conv: str) -> None:
+    """What is computed once for all rows of one colour is right for each of them."""
+    torch.manual_seed(0)
+    ring = [(i, (i + 1) % 12) for i in range(12)]
+    tree = [((i - 1) // 2, i) for i in range(1, 12)]
+    hung = [plain(attributed(pairs, 12, seed)) for seed, pairs in enumerate((ring, tree))]
+    queries = [graph_query(data, "auto") for data in hung]
+    model = make_net(conv, "mean")
+    assert_same(model, [request for query in queries for request in families(query)])
+    around = Neighbourhood(hung[1], "auto", count_hops(node_model := make_net(conv, None)))
+    assert_same(node_model, families(node_query(hung[1], 2, around)))
+
+
+@given(data=graphs(), directed=st.booleans(), seed=st.integers(0, 99))
+def test_random_graphs_of_few_kinds(data: Data, directed: bool, seed: int) -> None:
+    query = graph_query(plain(data), "directed" if directed else "auto")
+    if query.groups.count < 4:
+        return
+    torch.manual_seed(seed)
+    assert_same(vivid(Residual()), families(query, seed))
+
+
 @pytest.mark.parametrize("max_rows", [1, 40, 10_000])
 def test_any_budget(max_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eigsearch.engine.incremental.scene._OVER_BASE", 1)

@@ -140,10 +140,10 @@ class Interpreter:
             return call(*args, **kwargs)
         if not known:
             raise Unservable(f"{getattr(call, '__name__', type(call).__name__)} mixes rows.")
-        table, depth, values = self.scene.align(states)
-        replace = {id(state): value for state, value in zip(states, values, strict=True)}
+        aligned = self.scene.align(states)
+        replace = {id(old): new.value for old, new in zip(states, aligned, strict=True)}
         args, kwargs = _replaced(args, replace), _replaced(kwargs, replace)
-        return State(table, call(*args, **kwargs), depth)
+        return aligned[0].with_value(call(*args, **kwargs))
 
     def _scatter(
         self,
@@ -175,7 +175,7 @@ class Interpreter:
             raise Unservable("The gate of an attention mixes rows.")
         gate = module.gate_nn(state.value)
         value = state.value if module.nn is None else module.nn(state.value)
-        return Readout(self.scene, State(state.table, value, state.depth)).attention(gate)
+        return Readout(self.scene, state.with_value(value)).attention(gate)
 
     def _result(self, value: Any) -> Tensor:
         if isinstance(value, State):

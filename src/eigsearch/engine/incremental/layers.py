@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 from torch_geometric import nn as pyg
 
+from eigsearch.engine.incremental.colours import distinct, list_keys, mixed, row_keys
 from eigsearch.engine.incremental.lanes import Array
 from eigsearch.engine.incremental.scene import Scene, State, Unservable
 from eigsearch.engine.incremental.states import Table
@@ -47,7 +48,8 @@ def run_layer(scene: Scene, layer: Any, args: tuple[Any, ...], kwargs: dict[str,
         raise Unservable(f"{type(layer).__name__} is called in a way that is not known.")
     by_degree = type(layer) is pyg.GCNConv and layer.normalize
     step = Step(scene, state, scene.next_table(state, by_degree), edge_inputs)
-    return State(step.table, _runner(layer)(step, layer), state.depth + 1)
+    value = _runner(layer)(step, layer)
+    return State(step.table, step.place, value, state.depth + 1)
 
 
 @cache
@@ -71,7 +73,18 @@ def _runner(layer: Any) -> Callable[[Step, Any], Tensor]:
 
 
 class Step:
-    """One layer's step: the rows below, the rows above, and the messages between them."""
+    """One layer's step: the values below, the rows above, and the messages between them.
+
+    Once `unite` has been called, the rows that hold the same value are one.
+
+    Attributes:
+        table: The rows above.
+        place: For each of them, where its value will stand.
+        chosen: The rows that are computed, one for each place.
+        own: The value below of each chosen row's own node.
+        source, edge, row: The messages: the value that is sent, along which edge, to which place.
+        weight, own_weight: The coefficients of messages and own values, where a layer has some.
+    """
 
     def __init__(
         self, scene: Scene, state: State, table: Table, edge_inputs: dict[str, Tensor]
@@ -80,24 +93,43 @@ class Step:
         self.below = state
         self.table = table
         self.edge_inputs = edge_inputs
-        self.source_row, self.edge, self.row = table.messages(state.table)
+        self.own = state.place[table.own(state.table)]
+        source_row, self.edge, self.row = table.messages(state.table)
+        self.source = state.place[source_row]
+        self.chosen = self.place = np.arange(len(table))
+        self.weight: Array | None = None
+        self.own_weight: Array | None = None
+
+    def weigh(self, weight: Array, own_weight: Array) -> None:
+        """Give each message, and each row's own value, a coefficient."""
+        self.weight, self.own_weight = weight, own_weight
 
     def drop_self_loops(self) -> None:
         """Leave out messages of nodes to themselves, for layers that bring their own."""
         lanes = self.scene.lanes
         other = lanes.source[self.edge] != lanes.target[self.edge]
         if not other.all():
-            self.source_row, self.edge = self.source_row[other], self.edge[other]
-            self.row = self.row[other]
+            self._keep_messages(other)
 
-    def own(self) -> Tensor:
+    def unite(self) -> None:
+        """Make the rows of one colour one."""
+        if not self.below.has_equals:
+            return
+        key = row_keys(self.own, self.offsets, self.source, self._content())
+        if self.own_weight is not None:
+            key = mixed(key + self.own_weight.view(np.uint64))
+        self.chosen, self.place = distinct(key)
+        computed = np.zeros(len(self.table), bool)
+        computed[self.chosen] = True
+        self._keep_messages(computed[self.row])
+        self.row = self.place[self.row]
+        self.own = self.own[self.chosen]
+        if self.own_weight is not None:
+            self.own_weight = self.own_weight[self.chosen]
+
+    def own_value(self) -> Tensor:
         """Return the state below of each row's own node."""
-        return self.below.value.index_select(0, self.own_row)
-
-    @property
-    def own_row(self) -> Tensor:
-        """The row below of each row's own node."""
-        return self.scene.tensor(self.table.own(self.below.table))
+        return self.below.value.index_select(0, self.scene.tensor(self.own))
 
     def edge_values(self) -> dict[str, Tensor]:
         """Return the edge attributes of each message."""
@@ -105,26 +137,37 @@ class Step:
         return {name: value.index_select(0, edge) for name, value in self.edge_inputs.items()}
 
     def bags(self) -> tuple[Tensor, Tensor]:
-        """Return the messages as bags: all source rows, and where those of each row begin."""
-        return self.scene.tensor(self.source_row), self.scene.tensor(self._offsets)
+        """Return the messages as bags: all sources, and where those of each row begin."""
+        return self.scene.tensor(self.source), self.scene.tensor(self.offsets)
 
-    def bags_with_own(
-        self, weight: Array | None = None, own_weight: Array | None = None
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
+    def bags_with_own(self) -> tuple[Tensor, Tensor, Tensor | None]:
         """Return the bags with each row's own state in them, and the weights of their members."""
-        offsets = self._offsets + np.arange(len(self.table) + 1)
+        offsets = self.offsets + np.arange(len(self.own) + 1)
         is_own = np.zeros(offsets[-1], bool)
         is_own[offsets[1:] - 1] = True
-        rows = _mixed(is_own, self.table.own(self.below.table), self.source_row)
-        weights = None
-        if weight is not None and own_weight is not None:
-            weights = self.scene.tensor(_mixed(is_own, own_weight, weight))
-        return self.scene.tensor(rows), self.scene.tensor(offsets), weights
+        rows = self.scene.tensor(_mixed(is_own, self.own, self.source))
+        if self.weight is None or self.own_weight is None:
+            return rows, self.scene.tensor(offsets), None
+        weight = _mixed(is_own, self.own_weight, self.weight)
+        return rows, self.scene.tensor(offsets), self.scene.tensor(weight)
 
     @property
-    def _offsets(self) -> Array:
-        counts = np.bincount(self.row, minlength=len(self.table))
+    def offsets(self) -> Array:
+        """Where the messages of each row begin, and at the end their number."""
+        counts = np.bincount(self.row, minlength=len(self.own))
         return np.concatenate([[0], np.cumsum(counts)])
+
+    def _keep_messages(self, kept: Array) -> None:
+        self.source, self.edge, self.row = self.source[kept], self.edge[kept], self.row[kept]
+        if self.weight is not None:
+            self.weight = self.weight[kept]
+
+    def _content(self) -> Array | None:
+        """Return a hash of what each message carries besides the value of its source."""
+        if self.weight is not None:
+            return self.weight.view(np.uint64)
+        keys = [self.scene.edge_keys(value) for value in self.edge_inputs.values()]
+        return list_keys(keys)[self.scene.lanes.edge[self.edge]] if keys else None
 
 
 def _mixed(is_own: Array, own: Array, others: Array) -> Array:
@@ -137,9 +180,10 @@ def _gin(step: Step, layer: Any) -> Tensor:
     """GIN: the node itself is one more message, of weight 1 + ε."""
     if layer.aggr not in ("add", "sum"):
         return _bipartite(step, layer)
-    own = 1 + float(layer.eps)
-    weights = (np.ones(len(step.row)), np.full(len(step.table), own)) if own != 1 else ()
-    rows, offsets, weight = step.bags_with_own(*weights)
+    step.unite()
+    if layer.eps != 0:
+        step.weigh(np.ones(len(step.row)), np.full(len(step.own), 1 + float(layer.eps)))
+    rows, offsets, weight = step.bags_with_own()
 
     def propagate(edge_index: Tensor, x: tuple[Tensor, None], **_: Any) -> Tensor:
         return _bag(rows, x[0], offsets, "sum", weight)
@@ -150,9 +194,10 @@ def _gin(step: Step, layer: Any) -> Tensor:
 def _fused(step: Step, layer: Any) -> Tensor:
     """GraphSAGE, GraphConv: the layer's own code around a fused gather-and-sum."""
     mode = _AGGREGATIONS[layer.aggr]
-    weight = step.edge_values().get("edge_weight")
-    if weight is not None and mode != "sum":
+    if step.edge_inputs and mode != "sum":
         return _bipartite(step, layer)
+    step.unite()
+    weight = step.edge_values().get("edge_weight")
     rows, offsets = step.bags()
 
     def propagate(edge_index: Tensor, x: tuple[Tensor, Tensor], **_: Any) -> Tensor:
@@ -160,7 +205,7 @@ def _fused(step: Step, layer: Any) -> Tensor:
 
     fused = _shallow(layer, propagate=propagate)
     inputs = {} if weight is None else {"edge_weight": weight}
-    return fused((step.below.value, step.own()), _no_edges(step), **inputs)
+    return fused((step.below.value, step.own_value()), _no_edges(step), **inputs)
 
 
 def _gcn(step: Step, layer: Any) -> Tensor:
@@ -169,8 +214,9 @@ def _gcn(step: Step, layer: Any) -> Tensor:
     self_weight = _self_weight(step, layer, weight)
     if self_weight:
         step.drop_self_loops()
-    norm, own_norm = _gcn_norm(step, layer, weight, self_weight)
-    rows, offsets, scale = step.bags_with_own(norm, own_norm)
+    step.weigh(*_gcn_norm(step, layer, weight, self_weight))
+    step.unite()
+    rows, offsets, scale = step.bags_with_own()
 
     def propagate(edge_index: Tensor, x: Tensor, **_: Any) -> Tensor:
         return _bag(rows, x, offsets, "sum", scale)
@@ -194,7 +240,7 @@ def _self_weight(step: Step, layer: Any, weight: Tensor | None) -> float:
 def _gcn_norm(
     step: Step, layer: Any, weight: Tensor | None, self_weight: float
 ) -> tuple[Array, Array]:
-    """Return the coefficient of each message, and of each row's own state."""
+    """Return the coefficient of each message, and of each row's own value."""
     lanes, table = step.scene.lanes, step.table
     values = np.ones(len(lanes.edge)) if weight is None else _numpy(weight)[lanes.edge]
     if not layer.normalize:
@@ -227,18 +273,20 @@ def _bipartite(step: Step, layer: Any) -> Tensor:
             raise Unservable(f"{type(layer).__name__} fills in attributes for self-loops.")
         step.drop_self_loops()
         layer = _shallow(layer, add_self_loops=False)
-    edge_index = step.scene.tensor(np.stack([step.source_row, step.row]))
+    step.unite()
+    edges = np.stack([step.source, step.row])
     if looped:
-        itself = torch.arange(len(step.table), device=edge_index.device)
-        edge_index = torch.cat([edge_index, torch.stack([step.own_row, itself])], dim=1)
-    return layer((step.below.value, step.own()), edge_index, **step.edge_values())
+        edges = np.concatenate([edges, [step.own, np.arange(len(step.own))]], axis=1)
+    inputs = (step.below.value, step.own_value())
+    return layer(inputs, step.scene.tensor(edges), **step.edge_values())
 
 
 def _homogeneous(step: Step, layer: Any) -> Tensor:
     """Run a layer that has no bipartite form on the rows below and above as one graph."""
-    below = len(step.below.table)
-    edge_index = step.scene.tensor(np.stack([step.source_row, step.row + below]))
-    both = torch.cat([step.below.value, step.own()])
+    step.unite()
+    below = len(step.below.value)
+    edge_index = step.scene.tensor(np.stack([step.source, step.row + below]))
+    both = torch.cat([step.below.value, step.own_value()])
     return layer(both, edge_index, **step.edge_values())[below:]
 
 

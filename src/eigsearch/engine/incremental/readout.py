@@ -26,7 +26,7 @@ def explained_rows(scene: Scene, state: State) -> Tensor:
         time.append(part.times())
         node.append(np.full(len(part), first + part.request.query.node))
     rows = state.table.find(np.concatenate(node), np.concatenate(time))
-    return state.value.index_select(0, scene.tensor(rows))
+    return state.value.index_select(0, scene.tensor(state.place[rows]))
 
 
 class Readout:
@@ -46,7 +46,7 @@ class Readout:
             )
         total = self._carried(self.state.value)
         if mode == "mean":
-            ones = self.state.value.new_ones(len(self.state.table), 1)
+            ones = self.state.value.new_ones(len(self.state.value), 1)
             total = total / self._carried(ones).clamp_min(1)
         return total.to(self.state.value.dtype)
 
@@ -89,7 +89,7 @@ class Readout:
             there = self._is_there(node, time)
             node, time, candidate = node[there], time[there], candidate[there]
         count = np.bincount(candidate, minlength=len(lane))
-        rows = self.state.table.find(node, time)
+        rows = self.state.place[self.state.table.find(node, time)]
         offsets = np.concatenate([[0], np.cumsum(count)])
         return self.scene.tensor(rows), self.scene.tensor(offsets)
 
@@ -155,9 +155,8 @@ class Readout:
 
     def _taken(self, value: Tensor, there: Tensor | None, rows: Array) -> Tensor:
         """Return the values of some rows, zero where their node has no edge."""
-        chosen = self.scene.tensor(rows)
-        taken = value.index_select(0, chosen)
-        return taken if there is None else taken * there.index_select(0, chosen)
+        taken = value.index_select(0, self.scene.tensor(self.state.place[rows]))
+        return taken if there is None else taken * there.index_select(0, self.scene.tensor(rows))
 
     def _totals(self, base: Tensor, slots: Tensor, times: Array) -> Tensor:
         """Return the total of a lane at each of its candidates."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from eigsearch.engine.incremental.colours import distinct, list_keys, value_keys
 from eigsearch.engine.incremental.lanes import Array, Lanes, Part, build_lanes
 from eigsearch.engine.incremental.states import Table, base_table, merge
 from eigsearch.errors import EigsearchError
 from eigsearch.query import Query
 
+_WORTH_COMPARING = 0.8  # of the rows distinct: where more are, nearly all of the next layer's are
 _TOLERATED = 2  # times the budget, before an underestimated chunk is split
 _MESSAGES_PER_ROW = 16  # beyond which messages, as into a hub, take more memory than rows
 _OVER_BASE = 8  # rows per base row that make it worth computing the base again for a chunk
@@ -30,11 +32,28 @@ class TooLarge(EigsearchError):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a layer gives for every node at every time: one value for each row of a table."""
+    """What a layer gives for every node at every time.
+
+    Attributes:
+        table: The rows: which node changes when.
+        place: For each row, where its value stands; rows of one colour share a place.
+        value: The distinct values.
+        depth: The number of layers below.
+    """
 
     table: Table
+    place: Array
     value: Tensor
     depth: int
+
+    @property
+    def has_equals(self) -> bool:
+        """Whether so many rows are equal that those of the next layer are worth comparing."""
+        return len(self.value) < _WORTH_COMPARING * len(self.table)
+
+    def with_value(self, value: Tensor) -> State:
+        """Return the same rows with other values."""
+        return replace(self, value=value)
 
 
 class Scene:
@@ -49,6 +68,7 @@ class Scene:
         self.queries = list({id(p.request.query): p.request.query for p in parts}.values())
         self.device = self.queries[0].data.edge_index.device
         self._layers = layers
+        self._edge_keys: dict[int, tuple[Tensor, Array]] = {}
         self._budget = _TOLERATED * row_budget(budget, len(self.lanes.node))
 
     def inputs(self, name: str) -> State | Tensor:
@@ -62,14 +82,21 @@ class Scene:
         if level == "edge":
             return value
         table = base_table(self.lanes, self.needed(0))
-        rows = self.tensor(self.lanes.node[table.node])
-        return State(table, value.index_select(0, rows), 0)
+        place = self.lanes.node[table.node]
+        chosen, like = distinct(value_keys(value))
+        return State(table, like[place], value.index_select(0, self.tensor(chosen)), 0)
 
     def _per_candidate(self, name: str, part: Part) -> Tensor:
         value = torch.as_tensor(part.request.query.data[name], device=self.device)
         if value.dim() and value.size(0) != 1:
             raise Unservable(f"`{name}` is not one row for each graph.")
         return value.repeat(len(part), *[1] * (value.dim() - 1))
+
+    def edge_keys(self, value: Tensor) -> Array:
+        """Return a key for each row of an edge attribute, found once."""
+        if id(value) not in self._edge_keys:
+            self._edge_keys[id(value)] = (value, value_keys(value))
+        return self._edge_keys[id(value)][1]
 
     def next_table(self, state: State, degrees_matter: bool) -> Table:
         """Return the rows of the layer after a state."""
@@ -79,15 +106,21 @@ class Scene:
             raise TooLarge(f"Expected at most {self._budget} rows (got {len(table)}).")
         return table
 
-    def align(self, states: Sequence[State]) -> tuple[Table, int, list[Tensor]]:
-        """Return states of several layers on common rows."""
+    def align(self, states: Sequence[State]) -> list[State]:
+        """Return states of several layers on common rows and places."""
+        first = states[0]
+        if all(state.place is first.place for state in states):
+            return list(states)
         depth = max(state.depth for state in states)
-        first = states[0].table
-        if all(state.table is first for state in states):
-            return first, depth, [state.value for state in states]
-        table = merge([state.table for state in states], self.needed(depth))
-        values = [s.value.index_select(0, self.tensor(table.own(s.table))) for s in states]
-        return table, depth, values
+        table = first.table
+        if any(state.table is not table for state in states):
+            table = merge([state.table for state in states], self.needed(depth))
+        places = [state.place[table.own(state.table)] for state in states]
+        chosen, place = distinct(list_keys(places))
+        return [
+            State(table, place, s.value.index_select(0, self.tensor(at[chosen])), depth)
+            for s, at in zip(states, places, strict=True)
+        ]
 
     def needed(self, depth: int) -> Array | None:
         """Tell which nodes can still reach the explained ones; None where all nodes count."""

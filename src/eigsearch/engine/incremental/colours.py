@@ -1,0 +1,87 @@
+"""Colours: which rows of a layer hold the same value, told before anything is computed.
+
+A row is what its node was and what its neighbours send. Rows that agree in both, in whatever graph
+and for whatever candidate, give the same state, so one of them is computed for all. This is colour
+refinement, the Weisfeiler-Leman test, run over the states of all candidates at once: molecules have
+few kinds of atoms, and few kinds of neighbourhoods of them.
+
+Multisets are compared by the sum of 64-bit hashes of their members. That two different ones of a
+hundred thousand rows collide has a chance of about 3e-10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from torch import Tensor
+
+from eigsearch.engine.incremental.lanes import Array
+
+_FEW = 1 << 22  # entries of features beyond which comparing nodes takes longer than it saves
+_SLOTS_PER_ROW = 2
+
+
+def distinct(key: Array) -> tuple[Array, Array]:
+    """Return one row for each distinct key, ascending, and for each row the place of its like.
+
+    Keys are hashes already, so a hash table of plain arrays finds equal ones much faster than a
+    sort: of all rows that fall into a slot one stays, and those unlike it try again elsewhere.
+    """
+    bits = max(len(key) * _SLOTS_PER_ROW, 2).bit_length()
+    table = np.empty(1 << bits, np.int64)
+    like = np.empty(len(key), np.int64)
+    left, word = np.arange(len(key)), key
+    while len(left):
+        slot = (word >> np.uint64(64 - bits)).view(np.int64)
+        table[slot] = left
+        found = table[slot]
+        same = key[found] == key[left]
+        like[left[same]] = found[same]
+        left = left[~same]
+        word = mixed(word[~same])
+    chosen = like == np.arange(len(key))
+    return np.flatnonzero(chosen), (np.cumsum(chosen) - 1)[like]
+
+
+def row_keys(own: Array, offsets: Array, source: Array, content: Array | None = None) -> Array:
+    """Return a key for each row: its own colour, and the multiset of (source, content) it gathers.
+
+    `offsets` tells where the messages of each row begin in `source`.
+    """
+    message = mixed(source) if content is None else mixed(mixed(source) * _ODD + content)
+    total = np.zeros(len(message) + 1, np.uint64)
+    np.cumsum(message, out=total[1:])  # wraps around, and differences wrap back
+    return mixed(own) * _ODD + (total[offsets[1:]] - total[offsets[:-1]])
+
+
+def list_keys(columns: Sequence[Array]) -> Array:
+    """Return a key for each row of several columns of colours."""
+    key = mixed(columns[0])
+    for column in columns[1:]:
+        key = mixed(key + column.astype(np.uint64))
+    return key
+
+
+def value_keys(value: Tensor) -> Array:
+    """Return a key for each row of a matrix by its exact bits; of a huge one, a key of its own."""
+    if value.numel() > _FEW or value.numel() == 0:
+        return mixed(np.arange(len(value)))
+    rows = value.detach().cpu().contiguous().numpy().reshape(len(value), -1)
+    words = rows.view(f"u{rows.itemsize}").astype(np.uint64)
+    column = mixed(np.arange(words.shape[1]))
+    return mixed(words + column).sum(axis=1, dtype=np.uint64)
+
+
+def mixed(number: Array) -> Array:
+    """Return a well mixed 64-bit hash of each number (the finaliser of splitmix64)."""
+    bits = (number.astype(np.uint64) + np.uint64(1)) * _ODD  # else 0 would be 0, and not count
+    bits ^= bits >> np.uint64(30)
+    bits *= np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(27)
+    bits *= np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return bits
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
