@@ -44,6 +44,7 @@ class Caller:
         self._forward = forward
         self._parameters = _parameters(model) if forward is None else {}
         self.takes_object = forward is not None or _takes_object(self._parameters)
+        self._accepted: set[tuple[str, ...]] = set()  # names of attributes that were enough
 
     @property
     def custom(self) -> bool:
@@ -61,20 +62,22 @@ class Caller:
 
     def check(self, data: Data) -> None:
         """Refuse a graph that lacks an argument which the model requires."""
-        if self.takes_object:
+        names = tuple(data.keys())
+        if self.takes_object or names in self._accepted:
             return
         for name, parameter in self._parameters.items():
             required = parameter.default is inspect.Parameter.empty
-            if required and name not in _PROVIDED | set(data.keys()):
+            if required and name not in _PROVIDED | set(names):
                 raise InputError(
                     f"Expected the graph to have `{name}`, which the model's forward requires "
-                    f"(got {', '.join(sorted(data.keys()))}). Set `data.{name}`, or pass "
+                    f"(got {', '.join(sorted(names))}). Set `data.{name}`, or pass "
                     "`forward=lambda model, batch: …` to call the model your way."
                 )
         if "x" in self._parameters and data.get("x") is None:
             raise InputError(
                 "Expected the graph to have node features `x` (got none). Set `data.x`."
             )
+        self._accepted.add(names)
 
     def __call__(self, batch: Batch) -> Tensor:
         """Return the model's output for a batch."""

@@ -6,8 +6,10 @@ directed copies of an edge, in a directed graph a single edge, and a user may pa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -48,52 +50,89 @@ def make_groups(spec: GroupSpec, data: Data) -> Groups:
 
     `"auto"` takes a graph as undirected when each edge has its reverse, counted with multiplicity.
     """
-    ends = data.edge_index.cpu().numpy().astype(np.int64, copy=False)
+    return group_each(spec, [data])[0]
+
+
+def group_each(spec: GroupSpec, graphs: Sequence[Data]) -> list[Groups]:
+    """Return the groups of each graph; a hundred small graphs take hardly longer than one."""
+    ends = [data.edge_index.cpu().numpy().astype(np.int64, copy=False) for data in graphs]
     if isinstance(spec, Tensor):
-        index = _user_partition(spec, ends.shape[1])
-    elif is_undirected(spec, ends):
-        index = _pair_directions(ends, data)
+        indices = [_user_partition(spec, each.shape[1]) for each in ends]
     else:
-        index = np.arange(ends.shape[1])
+        indices = _number_edges(Directions(ends), spec, graphs)
+    return [_groups(index, data) for index, data in zip(indices, graphs, strict=True)]
+
+
+def _groups(index: np.ndarray, data: Data) -> Groups:
     device = data.edge_index.device
     weight = torch.from_numpy(_group_weight(index, data)).to(device)
     return Groups(torch.from_numpy(index).to(device), weight)
 
 
+class Directions:
+    """The edges of several graphs and their reverses, as numbers that can be compared.
+
+    `forth` and `back` number (u, v) and (v, u) for each directed edge, graph after graph.
+    """
+
+    def __init__(self, ends: Sequence[np.ndarray]) -> None:
+        self.start = np.concatenate([[0], np.cumsum([each.shape[1] for each in ends])])
+        self.graph = np.repeat(np.arange(len(ends)), np.diff(self.start))
+        source, target = np.concatenate(ends, axis=1)
+        base = int(max(source.max(initial=0), target.max(initial=0))) + 1
+        self.forth = (self.graph * base + source) * base + target
+        self.back = (self.graph * base + target) * base + source
+        self.sorted = np.sort(self.forth)
+
+    def undirected(self, spec: str) -> np.ndarray:
+        """Tell for each graph whether a spec takes the two directions of an edge as one group."""
+        if spec not in ("auto", "undirected", "directed"):
+            raise InputError(
+                "Expected `groups` to be 'auto', 'undirected', 'directed' or an integer tensor "
+                f"with one entry per directed edge (got {spec!r}). Choose one of these."
+            )
+        if spec != "auto":
+            return np.full(len(self.start) - 1, spec == "undirected")
+        # Both are sorted by graph, so that a difference stands where an edge of its graph stands.
+        one_way = self.graph[self.sorted != np.sort(self.back)]
+        return np.bincount(one_way, minlength=len(self.start) - 1) == 0
+
+    @cached_property
+    def has_parallels(self) -> bool:
+        """Whether any graph has two edges with the same ends."""
+        return bool((self.sorted[1:] == self.sorted[:-1]).any())
+
+
+def _number_edges(directions: Directions, spec: str, graphs: Sequence[Data]) -> list[np.ndarray]:
+    """Return the group of each edge of each graph: (u, v) and (v, u) share one if undirected.
+
+    The i-th parallel copy of each direction belongs together. Copies are ordered by their
+    attributes, so the pairing does not depend on edge order.
+    """
+    undirected = directions.undirected(spec)
+    start, forth = directions.start, directions.forth
+    if not undirected.any():
+        return [np.arange(stop - begin) for begin, stop in pairwise(start.tolist())]
+    label = np.minimum(forth, directions.back)
+    if directions.has_parallels:
+        pieces = zip(np.split(forth, start[1:-1]), graphs, strict=True)
+        rank = np.concatenate([_parallel_rank(piece, data) for piece, data in pieces])
+        label = label * (int(rank.max()) + 1) + rank
+    if not undirected.all():
+        alone = ~undirected[directions.graph]
+        label[alone] = -1 - np.flatnonzero(alone)  # a label of its own for each
+    number = _by_first_appearance(label)
+    # The first edge of a graph opens its first group, and no graph shares a label with another.
+    return [number[a:b] - number[a] if b > a else number[a:b] for a, b in pairwise(start.tolist())]
+
+
 def is_undirected(spec: str, ends: np.ndarray) -> bool:
     """Tell whether a spec takes the two directions of an edge as one group."""
-    if spec not in ("auto", "undirected", "directed"):
-        raise InputError(
-            "Expected `groups` to be 'auto', 'undirected', 'directed' or an integer tensor with "
-            f"one entry per directed edge (got {spec!r}). Choose one of these."
-        )
-    return spec == "undirected" or (spec == "auto" and has_reverses(ends))
-
-
-def has_reverses(ends: np.ndarray) -> bool:
-    """Tell whether the edges `[2, E]` and their reverses are the same multiset."""
-    source, target = ends
-    base = int(ends.max(initial=0)) + 1
-    return np.array_equal(np.sort(source * base + target), np.sort(target * base + source))
-
-
-def _pair_directions(ends: np.ndarray, data: Data) -> np.ndarray:
-    """Give (u, v) and (v, u) one group; the i-th parallel copy of each direction belongs together.
-
-    Parallel copies are ordered by their attributes, so the pairing does not depend on edge order.
-    """
-    source, target = ends
-    base = int(ends.max(initial=0)) + 1
-    rank = _parallel_rank(source * base + target, data)
-    pair = np.minimum(source, target) * base + np.maximum(source, target)
-    return _by_first_appearance(pair * (int(rank.max(initial=0)) + 1) + rank)
+    return bool(Directions([ends]).undirected(spec)[0])
 
 
 def _parallel_rank(key: np.ndarray, data: Data) -> np.ndarray:
     """Return for each directed edge its rank among the edges with the same ordered ends."""
-    in_order = np.sort(key)
-    if not (in_order[1:] == in_order[:-1]).any():
-        return np.zeros_like(key)
     order = np.lexsort([*_attribute_columns(data), key])  # the last key counts most
     _, first, counts = np.unique(key[order], return_index=True, return_counts=True)
     rank = np.empty_like(key)

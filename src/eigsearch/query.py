@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import torch
 from torch import Tensor
-from torch_geometric.data import Batch, Data, HeteroData
+from torch_geometric.data import Data
 from torch_geometric.data.storage import N_KEYS
 
-from eigsearch.errors import InputError, UnsupportedError
-from eigsearch.groups import Groups, GroupSpec, make_groups
+from eigsearch.errors import InputError
+from eigsearch.groups import Groups, GroupSpec, group_each
 from eigsearch.neighbourhood import Neighbourhood
+from eigsearch.sound import check_graphs
 from eigsearch.target import Target
 
 Level = Literal["node", "edge", "graph"]
@@ -47,7 +48,9 @@ class Query:
 
     def aimed(self, target: Target, prediction: int | float) -> Query:
         """Return the same query with its target known."""
-        return replace(self, target=target, prediction=prediction)
+        query = copy.copy(self)  # with all that was worked out, which `replace` would drop
+        vars(query).update(target=target, prediction=prediction)
+        return query
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:
@@ -94,8 +97,16 @@ class Query:
 
 def graph_query(data: Data, groups: GroupSpec) -> Query:
     """Return the query about a graph-level prediction."""
-    check_graph(data)
-    return Query(data, data, make_groups(groups, data))
+    return graph_queries([data], groups)[0]
+
+
+def graph_queries(graphs: Sequence[Data], groups: GroupSpec) -> list[Query]:
+    """Return the queries about the predictions of whole graphs."""
+    check_graphs(graphs)
+    return [
+        Query(data, data, made)
+        for data, made in zip(graphs, group_each(groups, graphs), strict=True)
+    ]
 
 
 def node_query(data: Data, node: int, neighbourhood: Neighbourhood) -> Query:
@@ -127,67 +138,3 @@ def _level(data: Data, key: str) -> Level:
     if data.is_edge_attr(key):
         return "edge"
     return "node" if data.is_node_attr(key) else "graph"
-
-
-def check_graph(data: Any) -> None:
-    """Refuse, with one sentence, anything that is not a sound homogeneous graph."""
-    if isinstance(data, HeteroData):
-        raise UnsupportedError(
-            "Expected a homogeneous graph (got HeteroData). Heterogeneous graphs are not supported "
-            "yet; `data.to_homogeneous()` gives one where the model can use it."
-        )
-    if isinstance(data, Batch):
-        raise InputError(
-            f"Expected one graph (got a Batch of {data.num_graphs}). "
-            "Pass `batch.to_data_list()` to `explain_dataset`."
-        )
-    if not isinstance(data, Data):
-        raise InputError(
-            f"Expected `data` to be a torch_geometric.data.Data (got {type(data).__name__}). "
-            "Wrap the tensors: Data(x=x, edge_index=edge_index)."
-        )
-    _check_edge_index(data)
-    _check_finite_inputs(data)
-
-
-def _check_edge_index(data: Data) -> None:
-    edge_index = data.get("edge_index")
-    if edge_index is None:
-        raise InputError(
-            "Expected the graph to have an `edge_index` (got none). A sparse `adj_t` is not "
-            "supported; set `data.edge_index` to a [2, E] tensor."
-        )
-    if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.size(0) != 2:
-        shape = list(edge_index.shape) if isinstance(edge_index, Tensor) else type(edge_index)
-        raise InputError(
-            f"Expected `edge_index` to have shape [2, E] (got {shape}). "
-            "Stack sources and targets as two rows."
-        )
-    if edge_index.dtype not in (torch.int32, torch.int64):
-        raise InputError(
-            f"Expected `edge_index` to hold integers (got {edge_index.dtype}). "
-            "Convert it with .long()."
-        )
-    num_nodes = int(data.num_nodes or 0)
-    if num_nodes == 0:
-        raise InputError("Expected a graph with at least one node (got none). Remove empty graphs.")
-    lowest, highest = map(int, edge_index.aminmax()) if edge_index.numel() else (0, 0)
-    if not 0 <= lowest <= highest < num_nodes:
-        raise InputError(
-            f"Expected `edge_index` to name nodes from 0 to {num_nodes - 1} "
-            f"(got {lowest} to {highest}). "
-            "Check the node numbering, or set `data.num_nodes`."
-        )
-
-
-def _check_finite_inputs(data: Data) -> None:
-    for key in ("x", "edge_attr", "edge_weight", "pos"):
-        value = data.get(key)
-        if isinstance(value, Tensor) and value.is_floating_point():
-            finite = torch.isfinite(value)
-            if not finite.all():
-                raise InputError(
-                    f"Expected `{key}` to be finite (got {int((~finite).sum())} NaN or infinite "
-                    "entries). "
-                    "Clean the features before explaining."
-                )

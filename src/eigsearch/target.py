@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp, log
 from typing import Literal
 
 import torch
@@ -27,6 +28,7 @@ TASKS = (
     "binary_classification",
     "regression",
 )
+_ALMOST = 1e-4  # probabilities in single precision, and their sums, are exact to this
 _TINY = 1e-300  # keeps the logarithm of an underflown probability finite
 
 
@@ -121,13 +123,14 @@ def resolve_target(
     `final_activation` is what the model's last operation says about its outputs, where known;
     `label` is the graph's `y`, whose dtype tells a one-output regression from a classifier.
     """
-    task = _resolve_task(task, output, label)
-    kind = _resolve_return_type(return_type, task, output, final_activation)
+    row: list[float] = output.tolist()
+    task = _resolve_task(task, len(row), label)
+    kind = _resolve_return_type(return_type, task, row, final_activation)
     if task == "regression":
-        index = _regression_index(target, output)
-        return Target(task, "raw", index), float(output[index])
-    classes = 2 if task == "binary_classification" and output.numel() == 1 else output.numel()
-    prediction = _predicted_class(task, kind, output)
+        index = _regression_index(target, len(row))
+        return Target(task, "raw", index), row[index]
+    classes = 2 if task == "binary_classification" and len(row) == 1 else len(row)
+    prediction = _predicted_class(kind, row)
     index = prediction if target is None else target
     if not 0 <= index < classes:
         raise InputError(
@@ -137,17 +140,16 @@ def resolve_target(
     return Target(task, kind, index), prediction
 
 
-def _resolve_task(task: str, output: Tensor, label: Tensor | None) -> Task:
-    single = output.numel() == 1
-    if task == "multiclass_classification" and single:
+def _resolve_task(task: str, outputs: int, label: Tensor | None) -> Task:
+    if task == "multiclass_classification" and outputs == 1:
         raise InputError(
             "Expected a multi-class model to return at least two columns (got one). "
             "Pass task='binary_classification' or task='regression'."
         )
-    if task == "auto" and single and _looks_continuous(label):
+    if task == "auto" and outputs == 1 and _looks_continuous(label):
         return "regression"
     if task in ("auto", "classification"):
-        return "binary_classification" if single else "multiclass_classification"
+        return "binary_classification" if outputs == 1 else "multiclass_classification"
     return task  # type: ignore[return-value]
 
 
@@ -160,17 +162,17 @@ def _looks_continuous(label: Tensor | None) -> bool:
 
 
 def _resolve_return_type(
-    return_type: str, task: Task, output: Tensor, final_activation: ReturnType | None
+    return_type: str, task: Task, row: list[float], final_activation: ReturnType | None
 ) -> ReturnType:
     if task == "regression":
         return "raw"
     if return_type == "auto":
-        return _inspect(task, output, final_activation)
-    _check_return_type(return_type, task, output)
+        return _inspect(task, row, final_activation)
+    _check_return_type(return_type, task, row)
     return return_type  # type: ignore[return-value]
 
 
-def _inspect(task: Task, output: Tensor, final_activation: ReturnType | None) -> ReturnType:
+def _inspect(task: Task, row: list[float], final_activation: ReturnType | None) -> ReturnType:
     """Tell raw scores, log-probabilities and probabilities apart by the numbers.
 
     One number alone cannot tell a probability from a small score, so a single binary output is a
@@ -178,46 +180,51 @@ def _inspect(task: Task, output: Tensor, final_activation: ReturnType | None) ->
     """
     if task == "binary_classification":
         return final_activation or "raw"
-    if _sums_to_one(output):
+    if _are_probabilities(row) and _sum_to_one(row):
         return "probs"
-    if _sums_to_one(output.double().exp()):
+    if max(row) <= _ALMOST and _sum_to_one([exp(score) for score in row]):
         return "log_probs"
     return "raw"
 
 
-def _sums_to_one(row: Tensor) -> bool:
-    inside = bool(((row >= 0) & (row <= 1 + 1e-4)).all())
-    return inside and abs(float(row.double().sum()) - 1) < 1e-4
+def _are_probabilities(row: list[float]) -> bool:
+    return min(row) >= 0 and max(row) <= 1 + _ALMOST
 
 
-def _check_return_type(return_type: str, task: Task, output: Tensor) -> None:
+def _sum_to_one(row: list[float]) -> bool:
+    return abs(sum(row) - 1) < _ALMOST
+
+
+def _check_return_type(return_type: str, task: Task, row: list[float]) -> None:
     if return_type == "raw":
         return
-    probability = output.double().exp() if return_type == "log_probs" else output.double()
-    inside = bool(((probability >= 0) & (probability <= 1 + 1e-4)).all())
-    if not inside or (task == "multiclass_classification" and not _sums_to_one(probability)):
+    likely = max(row) <= 1 + _ALMOST  # else the exponential might overflow
+    shares = [exp(score) for score in row] if return_type == "log_probs" and likely else row
+    several = task == "multiclass_classification"
+    if not _are_probabilities(shares) or (several and not _sum_to_one(shares)):
         raise InputError(
-            f"Expected the model to return {return_type} (got {_short(output)}). "
+            f"Expected the model to return {return_type} (got {_short(row)}). "
             "Pass return_type='auto', or the type that the model returns."
         )
 
 
-def _predicted_class(task: Task, return_type: ReturnType, output: Tensor) -> int:
-    if task == "binary_classification" and output.numel() == 1:
-        return int(Target(task, return_type, 1).phi(output[None])[0] > 0)
-    return int(output.argmax())
+def _predicted_class(return_type: ReturnType, row: list[float]) -> int:
+    if len(row) > 1:
+        return row.index(max(row))
+    even = {"raw": 0.0, "probs": 0.5, "log_probs": -log(2)}
+    return int(row[0] > even[return_type])
 
 
-def _regression_index(target: int | None, output: Tensor) -> int:
-    if target is None and output.numel() > 1:
+def _regression_index(target: int | None, outputs: int) -> int:
+    if target is None and outputs > 1:
         raise InputError(
-            f"Expected `target` to name one of the {output.numel()} outputs of this regression "
+            f"Expected `target` to name one of the {outputs} outputs of this regression "
             "(got none). Pass the column to explain."
         )
     index = target or 0
-    if not 0 <= index < output.numel():
+    if not 0 <= index < outputs:
         raise InputError(
-            f"Expected `target` to be an output column from 0 to {output.numel() - 1} "
+            f"Expected `target` to be an output column from 0 to {outputs - 1} "
             f"(got {index}). Pass a column that the model has."
         )
     return index
@@ -227,15 +234,11 @@ def check_finite(output: Tensor) -> None:
     """Refuse model outputs that are not numbers."""
     if not bool(torch.isfinite(output).all()):
         raise ModelError(
-            f"Expected the model's outputs to be finite (got {_short(output)}). "
+            f"Expected the model's outputs to be finite (got {_short(output.flatten().tolist())}). "
             "Check the weights and the scale of the features."
         )
 
 
-def _short(output: Tensor) -> str:
-    values = output.flatten()[:4].tolist()
-    return (
-        "["
-        + ", ".join(f"{value:.4g}" for value in values)
-        + (", …]" if len(values) < output.numel() else "]")
-    )
+def _short(values: list[float]) -> str:
+    shown = ", ".join(f"{value:.4g}" for value in values[:4])
+    return f"[{shown}, …]" if len(values) > 4 else f"[{shown}]"

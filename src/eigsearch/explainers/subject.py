@@ -18,7 +18,8 @@ from eigsearch.errors import ModelError, UnsupportedError
 from eigsearch.explainers.weights import clean_layers, weigh_edges
 from eigsearch.groups import make_groups
 from eigsearch.posed import Posed
-from eigsearch.query import Query, check_graph
+from eigsearch.query import Query
+from eigsearch.sound import check_graph
 from eigsearch.target import Target, resolve_target
 
 
