@@ -20,6 +20,9 @@ _DEGREE_LAYERS = {
     "APPNP", "ARMAConv", "ChebConv", "FAConv", "GCN2Conv", "GCNConv", "LGConv", "MixHopConv",
     "SGConv", "SSGConv", "TAGConv", "LabelPropagation", "AntiSymmetricConv", "DNAConv",
 }  # fmt: skip
+# Layers that count the edges which *leave* a node: on a directed graph those matter as well, though
+# no message runs along them towards the explained node.
+_LEAVING_LAYERS = {"ChebConv"}
 
 
 class Neighbourhood:
@@ -32,11 +35,17 @@ class Neighbourhood:
     """
 
     def __init__(
-        self, data: Data, groups: GroupSpec, hops: int | None, flow: str = "source_to_target"
+        self,
+        data: Data,
+        groups: GroupSpec,
+        hops: int | None,
+        flow: str = "source_to_target",
+        leaving: bool = False,
     ) -> None:
         self.data = data
         self.hops = hops
         self._groups = groups
+        self._with_leaving = leaving
         ends = data.edge_index.cpu().numpy()
         self._ends = ends
         self._source, self._target = ends if flow == "source_to_target" else ends[::-1]
@@ -73,6 +82,8 @@ class Neighbourhood:
             found.append(edges)
             frontier = np.setdiff1d(self._source[edges], seen)
             seen = np.concatenate([seen, frontier])
+        if self._with_leaving and not self._undirected:
+            found.append(np.flatnonzero(np.isin(self._ends[0], seen)))
         return np.concatenate(found)
 
     def _entering(self, nodes: np.ndarray) -> np.ndarray:
@@ -164,6 +175,11 @@ def message_flow(model: Any) -> str:
         if isinstance(module, MessagePassing):
             return module.flow
     return "source_to_target"
+
+
+def counts_leaving(model: Any) -> bool:
+    """Tell whether the model has a layer that divides by the number of edges leaving a node."""
+    return any(type(module).__name__ in _LEAVING_LAYERS for module in _modules(model))
 
 
 def _modules(model: Any) -> list[torch.nn.Module]:

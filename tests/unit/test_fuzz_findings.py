@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
+from torch_geometric.nn import ChebConv
 
 import eigsearch
-from tests.nets import house, make_net
+from tests.nets import FEATURES, house, make_net, vivid
 
 
 class TakesObject(nn.Module):
@@ -38,3 +39,17 @@ def test_graphs_of_a_data_set_may_carry_different_attributes(engine: str) -> Non
         alone = eigsearch.explain(model, data, engine=engine)
         torch.testing.assert_close(found.edge_score, alone.edge_score)
         assert torch.equal(found.edge_mask, alone.edge_mask)
+
+
+@pytest.mark.parametrize("groups", ["auto", "undirected", "directed"])
+def test_a_layer_that_divides_by_the_edges_which_leave_a_node(groups: str) -> None:
+    torch.manual_seed(0)
+    model = vivid(ChebConv(FEATURES, 3, K=2))
+    # node 2 hears from 0 alone; the edge from 0 to 4 thins that message out
+    data = Data(x=house().x, edge_index=torch.tensor([[0, 0, 1, 2], [2, 4, 0, 3]]))
+    with torch.no_grad():
+        without = model(data.x, torch.tensor([[0, 1, 2], [2, 0, 3]]))[2]
+        whole = model(data.x, data.edge_index)[2]
+    found = eigsearch.explain(model, data, node=2, groups=groups, task="regression", target=0)
+    assert float(found.edge_score[1]) == pytest.approx(float((whole - without)[0].abs()))
+    assert float(found.edge_score[1]) > 0.01
