@@ -21,10 +21,11 @@ from eigsearch.neighbourhood import Neighbourhood, count_hops, counts_leaving, m
 from eigsearch.node_ranking import rank_nodes
 from eigsearch.options import Options
 from eigsearch.posed import Posed
-from eigsearch.query import Query, check_graph, graph_query, node_query
+from eigsearch.query import Query, graph_queries, node_query
 from eigsearch.ranking import AskingRanker, LinearGradients, Ranking, group_scores, rank, rounding
 from eigsearch.search import Curve, Outcome, Problem
-from eigsearch.target import resolve_target
+from eigsearch.sound import check_graph
+from eigsearch.target import phi_rows, resolve_target
 
 _SAME = 1e-3  # relative; two calls of a deterministic model agree far better than this
 _EXTRA_HOPS = 3  # a model whose reach is still unclear after so many is given the whole graph
@@ -64,22 +65,26 @@ class Run:
 
     def ask(self, questions: Sequence[Question]) -> tuple[list[Query], list[Tensor]]:
         """Return the queries, aimed at their targets, and φ of each whole graph."""
-        queries = [self._query(question) for question in questions]
+        queries = self._queries(questions)
         outputs = self._outputs(queries)
         if self._sees_further(queries, outputs):
             self._widen()
             return self.ask(questions)
         aimed = [self._aim(*each) for each in zip(queries, questions, outputs, strict=True)]
-        wholes = [q.goal.phi(out[None])[0] for q, out in zip(aimed, outputs, strict=True)]
-        return aimed, wholes
+        wholes = phi_rows([query.goal for query in aimed], [output[None] for output in outputs])
+        return aimed, [whole[0] for whole in wholes]
 
-    def _query(self, question: Question) -> Query:
-        data, _, node = question
-        if node is None:
-            query = graph_query(data, self.options.groups)
-            self.caller.check(data)
-            return query
-        return node_query(data, int(node), self._around(data))
+    def _queries(self, questions: Sequence[Question]) -> list[Query]:
+        if all(question.node is None for question in questions):
+            queries = graph_queries([question.data for question in questions], self.options.groups)
+            for query in queries:
+                self.caller.check(query.data)
+            return queries
+        return [self._node_query(question) for question in questions]
+
+    def _node_query(self, question: Question) -> Query:
+        assert question.node is not None  # a run is about graphs or about nodes
+        return node_query(question.data, int(question.node), self._around(question.data))
 
     def _outputs(self, queries: Sequence[Query]) -> list[Tensor]:
         """Return the model's output for each graph; the first time, make sure it can be trusted."""
