@@ -144,7 +144,7 @@ def _attribute_columns(data: Data) -> list[np.ndarray]:
     columns: list[np.ndarray] = []
     for name in ("edge_weight", "edge_type", "edge_attr"):
         value = data.get(name)
-        if isinstance(value, Tensor) and value.size(0) == data.num_edges:
+        if isinstance(value, Tensor) and value.numel() and value.size(0) == data.num_edges:
             columns.extend(value.detach().cpu().reshape(value.size(0), -1).double().numpy().T)
     return columns
 

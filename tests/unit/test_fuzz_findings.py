@@ -9,7 +9,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import ChebConv
 
 import eigsearch
-from tests.nets import FEATURES, house, make_net, vivid
+from tests.nets import FEATURES, attributed, house, make_net, vivid
 
 
 class TakesObject(nn.Module):
@@ -53,3 +53,8 @@ def test_a_layer_that_divides_by_the_edges_which_leave_a_node(groups: str) -> No
     found = eigsearch.explain(model, data, node=2, groups=groups, task="regression", target=0)
     assert float(found.edge_score[1]) == pytest.approx(float((whole - without)[0].abs()))
     assert float(found.edge_score[1]) > 0.01
+
+
+def test_a_graph_without_edges_may_have_edge_features_among_graphs_with_parallel_edges() -> None:
+    graphs = [attributed([], 3), attributed([(0, 1), (0, 1), (1, 2)], 3)]
+    assert [ex.num_groups for ex in eigsearch.explain_dataset(make_net(), graphs)] == [0, 3]
