@@ -1,0 +1,232 @@
+"""Random models: every layer that an engine knows, and some that only the batched one serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch_geometric import nn as pyg
+from torch_geometric.data import Data
+
+from benchmarks.fuzz.dice import Dice
+from benchmarks.fuzz.graphs import EDGE_FEATURES, FEATURES, RELATIONS
+
+WIDTH = 8
+Make = Callable[[Dice, int], nn.Module]
+
+
+def _mlp(inputs: int) -> nn.Module:
+    return nn.Sequential(nn.Linear(inputs, WIDTH), nn.Tanh(), nn.Linear(WIDTH, WIDTH))
+
+
+def _gcn(dice: Dice, inputs: int) -> nn.Module:
+    loops = dice.chance(0.8)
+    normalize = loops or dice.chance(0.5)  # PyG adds no loops where it does not normalise
+    improved, flow = dice.chance(0.2), _flow(dice)
+    return pyg.GCNConv(
+        inputs, WIDTH, improved=improved, normalize=normalize, add_self_loops=loops, flow=flow
+    )
+
+
+def _gin(dice: Dice, inputs: int) -> nn.Module:
+    eps, aggr = dice.choice([0.0, 0.3, -1.0]), _aggr(dice)
+    return pyg.GINConv(_mlp(inputs), eps=eps, train_eps=dice.chance(0.3), aggr=aggr)
+
+
+def _sage(dice: Dice, inputs: int) -> nn.Module:
+    normalize, project = dice.chance(0.2), dice.chance(0.2)
+    return pyg.SAGEConv(inputs, WIDTH, _aggr(dice), normalize=normalize, project=project)
+
+
+def _gat(dice: Dice, inputs: int) -> nn.Module:
+    kind = dice.choice([pyg.GATConv, pyg.GATv2Conv])
+    return kind(inputs, WIDTH // 2, heads=2, add_self_loops=dice.chance(0.7))
+
+
+def _gat_with_edges(dice: Dice, inputs: int) -> nn.Module:
+    kind = dice.choice([pyg.GATConv, pyg.GATv2Conv])
+    loops, fill = dice.chance(0.5), dice.choice(["mean", 0.0])
+    return kind(
+        inputs, WIDTH, concat=False, heads=2, edge_dim=EDGE_FEATURES, add_self_loops=loops,
+        fill_value=fill,
+    )  # fmt: skip
+
+
+def _transformer(dice: Dice, inputs: int) -> nn.Module:
+    return pyg.TransformerConv(inputs, WIDTH, edge_dim=EDGE_FEATURES, beta=dice.chance(0.3))
+
+
+def _pna(dice: Dice, inputs: int) -> nn.Module:
+    aggregators = dice.some(["mean", "max", "min", "std", "sum"], 3)
+    scalers = dice.some(["identity", "amplification", "attenuation", "linear"], 2)
+    return pyg.PNAConv(inputs, WIDTH, aggregators, scalers, torch.tensor([1, 3, 4, 2, 1]))
+
+
+def _rgcn(dice: Dice, inputs: int) -> nn.Module:
+    bases = 2 if dice.chance(0.3) else None
+    return pyg.RGCNConv(inputs, WIDTH, RELATIONS, num_bases=bases, aggr=_aggr(dice))
+
+
+def _nn_conv(dice: Dice, inputs: int) -> nn.Module:
+    return pyg.NNConv(inputs, WIDTH, nn.Linear(EDGE_FEATURES, inputs * WIDTH), aggr=_aggr(dice))
+
+
+def _aggr(dice: Dice) -> str:
+    return dice.weighted({"sum": 0.4, "mean": 0.4, "max": 0.2})
+
+
+def _flow(dice: Dice) -> str:
+    return "target_to_source" if dice.chance(0.05) else "source_to_target"
+
+
+# Each layer, and the edge-level argument that it takes.
+LAYERS: dict[str, tuple[Make, str | None]] = {
+    "GCN": (_gcn, None),
+    "GCN with weights": (_gcn, "edge_weight"),
+    "GIN": (_gin, None),
+    "GINE": (lambda d, i: pyg.GINEConv(_mlp(i), edge_dim=EDGE_FEATURES), "edge_attr"),
+    "SAGE": (_sage, None),
+    "GraphConv": (lambda d, i: pyg.GraphConv(i, WIDTH, aggr=_aggr(d)), None),
+    "GraphConv with weights": (lambda d, i: pyg.GraphConv(i, WIDTH, aggr=_aggr(d)), "edge_weight"),
+    "GAT": (_gat, None),
+    "GAT with edges": (_gat_with_edges, "edge_attr"),
+    "Transformer": (_transformer, "edge_attr"),
+    "RGCN": (_rgcn, "edge_type"),
+    "PNA": (_pna, None),
+    "NNConv": (_nn_conv, "edge_attr"),
+    "ResGated": (lambda d, i: pyg.ResGatedGraphConv(i, WIDTH), None),
+    "ResGated with edges": (
+        lambda d, i: pyg.ResGatedGraphConv(i, WIDTH, edge_dim=EDGE_FEATURES),
+        "edge_attr",
+    ),
+    # known to the batched engine alone
+    "SG": (lambda d, i: pyg.SGConv(i, WIDTH, K=2), None),
+    "TAG": (lambda d, i: pyg.TAGConv(i, WIDTH, K=2), None),
+    "Cheb": (lambda d, i: pyg.ChebConv(i, WIDTH, K=2), None),
+    "LE": (lambda d, i: pyg.LEConv(i, WIDTH), "edge_weight"),
+    "GEN": (lambda d, i: pyg.GENConv(i, WIDTH, edge_dim=EDGE_FEATURES), "edge_attr"),
+}
+
+NORMS: dict[str, Callable[[], nn.Module]] = {
+    "batch": lambda: nn.BatchNorm1d(WIDTH),
+    "batch of PyG": lambda: pyg.BatchNorm(WIDTH),
+    "layer": lambda: nn.LayerNorm(WIDTH),
+    "layer of PyG": lambda: pyg.LayerNorm(WIDTH, mode="node"),
+}
+POOLS: dict[str, Callable[[int], Callable[[Tensor, Tensor], Tensor]]] = {
+    "sum": lambda width: pyg.SumAggregation(),
+    "mean": lambda width: pyg.MeanAggregation(),
+    "max": lambda width: pyg.MaxAggregation(),
+    "attention": lambda width: pyg.AttentionalAggregation(nn.Linear(width, 1)),
+    "add by name": lambda width: pyg.global_add_pool,
+    "mean by name": lambda width: pyg.global_mean_pool,
+    "max by name": lambda width: pyg.global_max_pool,
+}
+ENDS: dict[str, Callable[[Tensor], Tensor]] = {
+    "raw": lambda out: out,
+    "log_probs": lambda out: out.log_softmax(dim=-1),
+    "probs": lambda out: out.softmax(dim=-1),
+    "sigmoid": torch.sigmoid,
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a model is made of."""
+
+    layers: tuple[str, ...]
+    norm: str | None
+    residual: bool
+    jumping: str | None
+    pool: str | None
+    outputs: int
+    end: str
+    takes_object: bool
+
+    @property
+    def reads(self) -> set[str]:
+        """The edge-level attributes that the layers take."""
+        return {extra for name in self.layers if (extra := LAYERS[name][1])}
+
+
+def draw_plan(dice: Dice) -> Plan:
+    """Return what to build."""
+    kinds = dice.some(list(LAYERS), dice.weighted({1: 0.6, 2: 0.4}))
+    outputs = dice.weighted({1: 0.3, 2: 0.4, 4: 0.3})
+    ends = {"raw": 0.7, "sigmoid": 0.3} if outputs == 1 else {"raw": 2, "log_probs": 1, "probs": 1}
+    return Plan(
+        layers=tuple(dice.choices(kinds, k=dice.randint(1, 3))),
+        norm=dice.choice(list(NORMS)) if dice.chance(0.3) else None,
+        residual=dice.chance(0.25),
+        jumping=dice.choice(["cat", "max"]) if dice.chance(0.25) else None,
+        pool=None if dice.chance(0.25) else dice.choice(list(POOLS)),
+        outputs=outputs,
+        end=dice.weighted(ends),
+        takes_object=dice.chance(0.15),
+    )
+
+
+class Net(nn.Module):
+    """A model of a plan, which takes its arguments by name."""
+
+    def __init__(self, plan: Plan, dice: Dice) -> None:
+        super().__init__()
+        widths = [FEATURES] + [WIDTH] * (len(plan.layers) - 1)
+        pairs = list(zip(plan.layers, widths, strict=True))
+        self.convs = nn.ModuleList(LAYERS[name][0](dice, width) for name, width in pairs)
+        self.extras = [LAYERS[name][1] for name in plan.layers]
+        self.norm = None if plan.norm is None else NORMS[plan.norm]()
+        self.residual = plan.residual
+        self.jump = None if plan.jumping is None else pyg.JumpingKnowledge(plan.jumping)
+        width = WIDTH * (len(plan.layers) if plan.jumping == "cat" else 1)
+        self.pool = None if plan.pool is None else POOLS[plan.pool](width)
+        self.head = nn.Linear(width, plan.outputs)
+        self.end = ENDS[plan.end]
+
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        edge_attr: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+        edge_type: Tensor | None = None,
+        batch: Tensor | None = None,
+    ) -> Tensor:
+        given = {"edge_attr": edge_attr, "edge_weight": edge_weight, "edge_type": edge_type}
+        states = []
+        for conv, extra in zip(self.convs, self.extras, strict=True):
+            new = conv(x, edge_index, **({} if extra is None else {extra: given[extra]}))
+            new = (new if self.norm is None else self.norm(new)).tanh()
+            x = new + x if self.residual and states else new
+            states.append(x)
+        x = x if self.jump is None else self.jump(states)
+        return self.end(self.head(x if self.pool is None else self.pool(x, batch)))
+
+
+class ObjectNet(nn.Module):
+    """The same, called with a graph."""
+
+    def __init__(self, net: Net, reads: set[str]) -> None:
+        super().__init__()
+        self.net, self.reads = net, sorted(reads)
+
+    def forward(self, data: Data) -> Tensor:
+        read = {name: getattr(data, name) for name in self.reads}
+        return self.net(data.x, data.edge_index, batch=data.batch, **read)
+
+
+def draw_model(plan: Plan, dice: Dice, dtype: torch.dtype) -> nn.Module:
+    """Return a model of a plan whose outputs differ clearly between graphs."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(dice.getrandbits(32))
+        net = Net(plan, dice)
+        with torch.no_grad():
+            for parameter in net.parameters():
+                parameter.mul_(1.6)
+            for name, buffer in net.named_buffers():
+                if name.endswith(("running_mean", "running_var")):
+                    buffer.copy_(torch.rand_like(buffer) + 0.1)
+    model = ObjectNet(net, plan.reads) if plan.takes_object else net
+    return model.to(dtype).train(dice.chance(0.1))

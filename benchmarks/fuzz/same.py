@@ -1,0 +1,122 @@
+"""When two answers are the same: scores within rounding, and the same edges but for ties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from benchmarks.fuzz.cases import Case
+from benchmarks.fuzz.plain import Plain
+from eigsearch import SubgraphExplanation
+from eigsearch.ranking import rank, tie_tolerance
+from eigsearch.search.curve import GAIN_TOLERANCE
+
+_CLOSE = 1e-9  # drops this close need no second look
+_LOOSE = 5e-3  # searches that go on from a first subgraph end in another one of about this gain
+
+
+class Broken(AssertionError):
+    """A promise that an explanation did not keep."""
+
+
+def promise(kept: bool, words: str) -> None:
+    """Fail with the words where a promise is not kept."""
+    if not kept:
+        raise Broken(words)
+
+
+def same_answers(
+    case: Case,
+    ones: Sequence[SubgraphExplanation],
+    others: Sequence[SubgraphExplanation],
+    words: str,
+    edges: Sequence[Tensor] | None = None,
+) -> None:
+    """Compare answers; `edges` says where the edges of the others stand in the graphs of ones."""
+    promise(len(ones) == len(others), f"as many answers {words}")
+    for number, (one, other) in enumerate(zip(ones, others, strict=True)):
+        order = torch.arange(one.data.num_edges) if edges is None else edges[number]
+        Pair(case, one, other, order, named=edges is None).check(words)
+
+
+class Pair:
+    """Two answers to one question."""
+
+    def __init__(
+        self,
+        case: Case,
+        one: SubgraphExplanation,
+        other: SubgraphExplanation,
+        order: Tensor,
+        named: bool,
+    ) -> None:
+        self.case, self.one, self.other, self.order, self.named = case, one, other, order, named
+        self.plain = Plain(case)
+
+    def check(self, words: str) -> None:
+        """Fail where the answers differ by more than rounding and ties explain."""
+        one, other = self.one, self.other
+        promise(one.num_groups == other.num_groups, f"as many groups {words}")
+        promise(one.target == other.target, f"the same target {words}")
+        apart = self.apart
+        near = apart <= _CLOSE or apart <= self.plain.tolerance_of_drop(one)
+        promise(near, f"the same drops {words}: {apart:.3g} apart")
+        self.case.notes["compared"] += 1
+        if not torch.equal(one.edge_mask[self.order], other.edge_mask):
+            self.case.notes["compared, tie"] += 1
+            promise(self.ties, f"the same edges {words}: gain {one.gain}, {other.gain}")
+
+    @property
+    def apart(self) -> float:
+        """How far the drops of any edge are apart."""
+        weight = self.plain.distance(self.one)
+        difference = (self.one.edge_score[self.order] - self.other.edge_score).abs()
+        return float((difference * weight[self.order]).max()) if difference.numel() else 0.0
+
+    @property
+    def ties(self) -> bool:
+        """Whether the answers differ where a decision stands on rounding, or on a split tie."""
+        gains = abs(self.one.gain - self.other.gain)
+        size = max(1.0, abs(self.one.gain), abs(self.one.value))
+        if self.case.options["search"] != "sweep" and gains <= _LOOSE * size:
+            return True
+        return self._unsure_ranking or self._unsure_gain or (not self.named and self._splits_a_tie)
+
+    @property
+    def _unsure_ranking(self) -> bool:
+        """Whether rounding decides if two neighbours of the ranking tie."""
+        score, near = self.one.score, self._tie_tolerance
+        order = score.argsort(descending=True, stable=True)
+        step = score[order[:-1]] - score[order[1:]]
+        limit = torch.maximum(near[order[:-1]], near[order[1:]])
+        noise = 4 * self.apart / self._group_distance + 1e-12
+        return bool(((step - limit).abs() <= noise[order[:-1]] + noise[order[1:]]).any())
+
+    @property
+    def _unsure_gain(self) -> bool:
+        """Whether rounding decides which size has the best gain."""
+        mine, theirs = self.one.curve, self.other.curve
+        if mine.size.tolist() != theirs.size.tolist():
+            return False
+        noise = 4 * float((mine.gain - theirs.gain).abs().max()) + 1e-12
+        scale = max(1.0, float(mine.kept.abs().max()), float(mine.removed.abs().max()))
+        limit = mine.gain.max() - GAIN_TOLERANCE * scale
+        return bool(((mine.gain - limit).abs() <= noise).any())
+
+    @property
+    def _splits_a_tie(self) -> bool:
+        """Whether the chosen size cuts through groups of equal score, which numbering orders."""
+        return self.one.size not in rank(self.one.score, self._tie_tolerance).cuts
+
+    @property
+    def _tie_tolerance(self) -> Tensor:
+        whole = self.plain.phi(self.one, self.one.data, self.one.node)
+        return tie_tolerance(
+            self.plain.target(self.one), whole, self.one.score, self.plain.groups(self.one)
+        )
+
+    @property
+    def _group_distance(self) -> Tensor:
+        return self.plain.groups(self.one).distance
