@@ -100,7 +100,9 @@ class Run:
 
     def _whole_outputs(self, queries: Sequence[Query]) -> list[Tensor]:
         requests = [Request(query, Whole(query.groups.count)) for query in queries]
-        return [output[0] for output in self.batched.outputs(requests)]
+        known = self.engine.understands(queries[0])  # else the batched engine's word counts
+        engine = self.engine if known else self.batched
+        return [output[0] for output in engine.outputs(requests)]
 
     def _depends_on_company(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
         """Tell whether outputs change when each graph has another one beside it in the batch.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 from eigsearch.caller import Caller
-from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Toggles
+from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Toggles, Whole
 from eigsearch.engine.incremental.interpret import Interpreter
 from eigsearch.engine.incremental.lanes import Part
 from eigsearch.engine.incremental.scene import Scene, TooLarge, Unservable, row_budget
@@ -113,15 +114,21 @@ class IncrementalEngine:
         return self._traces[query.signature]
 
 
-def expected_rows(request: Request, layers: int) -> list[int]:
+def expected_rows(request: Request, layers: int) -> tuple[int, ...]:
     """Return about how many rows each layer has: base states, and those that a change reaches."""
-    nodes = request.query.num_nodes
-    degree = len(request.query.edge_arrays[0]) / max(nodes, 1)
+    query = request.query
+    changes = 0 if isinstance(request.family, Whole) else len(request)
+    return _expected_rows(query.num_nodes, len(query.edge_arrays[0]), changes, layers)
+
+
+@lru_cache(maxsize=4096)  # the requests of a graph are alike, and so are molecules
+def _expected_rows(nodes: int, edges: int, changes: int, layers: int) -> tuple[int, ...]:
+    degree = edges / max(nodes, 1)
     reach, rows = 0.0, []
     for hop in range(layers):
         reach = min(reach + 2 * max(degree - 1, 1) ** hop, nodes)
-        rows.append(int(nodes + len(request) * reach))
-    return rows
+        rows.append(int(nodes + changes * reach))
+    return tuple(rows)
 
 
 def _kind(request: Request) -> tuple[bool, Induce]:
@@ -133,7 +140,7 @@ def _has_structure(request: Request) -> bool:
     family = request.family
     if family.induce not in (Induce.EDGES, Induce.SPANNING) or len(family) == 0:
         return False
-    if isinstance(family, LeaveOneOut):
+    if isinstance(family, (Whole, LeaveOneOut)):
         return family.induce is Induce.SPANNING
     if isinstance(family, Toggles):
         return int(family.base.sum()) > 1  # else a candidate may have no edge left

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Toggles
+from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Toggles, Whole
 from eigsearch.engine.request import Request
 from eigsearch.query import Query
 
@@ -36,7 +36,7 @@ class Part:
     @cached_property
     def toggles(self) -> bool:
         """Whether this part is a toggling lane."""
-        return isinstance(self.request.family, (LeaveOneOut, Toggles))
+        return isinstance(self.request.family, (Whole, LeaveOneOut, Toggles))
 
     @property
     def length(self) -> int:
@@ -53,26 +53,14 @@ class Part:
         times = np.arange(len(self)) + self.toggles
         return times[::-1] if isinstance(self.request.family, Complements) else times
 
-    def schedule(self) -> tuple[Array, Array]:
-        """Return, for each group, when it is born and when it flips (−1 for never)."""
+    def flips(self) -> Array:
+        """Return the groups that a toggling lane flips, one at each time from 1 on."""
         family = self.request.family
-        count = self.request.query.groups.count
-        if isinstance(family, LeaveOneOut):
-            return np.zeros(count, np.int64), self._flips(np.arange(count), count)
+        if isinstance(family, Whole):
+            return np.empty(0, np.int64)
         if isinstance(family, Toggles):
-            entries = np.asarray(family.entries, np.int64)
-            birth = np.where(family.base.numpy(), 0, NEVER)
-            return birth, self._flips(entries, count)
-        assert isinstance(family, Prefixes)
-        sizes = np.asarray(family.sizes[self.start : self.stop])
-        larger = len(sizes) - np.searchsorted(sizes, family.place.numpy(), side="right")
-        birth = larger if isinstance(family, Complements) else len(sizes) - larger
-        return np.where(birth < len(sizes), birth, NEVER), np.full(count, -1)
-
-    def _flips(self, entries: Array, count: int) -> Array:
-        flip = np.full(count, -1)
-        flip[entries[self.start : self.stop]] = np.arange(1, len(self) + 1)
-        return flip
+            return np.asarray(family.entries[self.start : self.stop], np.int64)
+        return np.arange(self.start, self.stop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,15 +171,45 @@ def _schedules(
     parts: Sequence[Part], arrays: Sequence[tuple[Array, Array, Array]], num_edges: Array
 ) -> tuple[Array, Array]:
     """Return when each edge of each part is born and when it flips."""
-    schedules = [part.schedule() for part in parts]
-    base = _starts(np.asarray([len(birth) for birth, _ in schedules]))
+    base = _starts(np.asarray([part.request.query.groups.count for part in parts]))
+    schedule = _toggling_schedule if parts[0].toggles else _growing_schedule
+    birth, flip = schedule(parts, base)
     group = np.concatenate([group for _, _, group in arrays])
-    fixed = group < 0
     # One more group, born at once and never flipped, stands for the edges that always stay.
-    where = np.where(fixed, base[-1], group + np.repeat(base[:-1], num_edges))
-    birth = np.concatenate([*(birth for birth, _ in schedules), [0]])
-    flip = np.concatenate([*(flip for _, flip in schedules), [-1]])
-    return birth[where], flip[where]
+    where = np.where(group < 0, base[-1], group + np.repeat(base[:-1], num_edges))
+    return np.append(birth, 0)[where], np.append(flip, -1)[where]
+
+
+def _toggling_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array]:
+    """Return the birth and the flip of each group: those of the base are there from the start."""
+    birth = np.zeros(base[-1], np.int64)
+    for part, first, stop in zip(parts, base[:-1], base[1:], strict=True):
+        if isinstance(part.request.family, Toggles):
+            birth[first:stop][~part.request.family.base.numpy()] = NEVER
+    flips = [part.flips() for part in parts]
+    counts = np.asarray([len(each) for each in flips])
+    flip = np.full(base[-1], -1)
+    time = np.arange(1, counts.sum() + 1) - np.repeat(_starts(counts)[:-1], counts)
+    flip[np.concatenate(flips) + np.repeat(base[:-1], counts)] = time
+    return birth, flip
+
+
+def _growing_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array]:
+    """Return the birth of each group: how many of a lane's candidates do without it."""
+    families = [part.request.family for part in parts if isinstance(part.request.family, Prefixes)]
+    sizes = [f.sizes[p.start : p.stop] for f, p in zip(families, parts, strict=True)]
+    groups, counts = np.diff(base), np.asarray([len(each) for each in sizes])
+    lane, first = np.repeat(np.arange(len(parts)), groups), _starts(counts)
+    place = np.empty(base[-1], np.int64)
+    order = np.concatenate([family.order.numpy() for family in families])
+    place[order + base[:-1][lane]] = np.arange(base[-1]) - base[:-1][lane]
+    # One search for all lanes: each has a stretch of its own, wider than any size.
+    stretch = int(groups.max()) + 1
+    ends = np.concatenate(sizes) + np.repeat(np.arange(len(parts)) * stretch, counts)
+    without = np.searchsorted(ends, place + lane * stretch, side="right") - first[lane]
+    backwards = np.asarray([isinstance(family, Complements) for family in families])[lane]
+    birth = np.where(backwards, counts[lane] - without, without)
+    return np.where(birth < counts[lane], birth, NEVER), np.full(base[-1], -1)
 
 
 def _attribute_base(queries: Sequence[Query], counts: Array) -> Array:
