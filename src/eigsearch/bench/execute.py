@@ -10,6 +10,7 @@ from eigsearch.bench.plan import Plan
 from eigsearch.bench.results import Results
 from eigsearch.bench.runner import Finished, RunJob
 from eigsearch.bench.spec import RunSpec
+from eigsearch.near import resolve
 from eigsearch.work import perform
 
 
@@ -30,15 +31,21 @@ class Progress:
     seconds_left: float
 
 
-def carry_out(plan: Plan, out: str | Path, workers: int = 1) -> Iterator[Progress]:
+def carry_out(
+    plan: Plan, out: str | Path, workers: int = 1, again: str | None = None
+) -> Iterator[Progress]:
     """Do the runs of a plan that have no rows yet; yield after each.
 
-    Whatever stops it, the same call goes on where it was and ends with the same rows.
+    Whatever stops it, the same call goes on where it was and ends with the same rows. The rows of
+    the section `again` are removed first.
     """
     results = Results(out)
     results.prepare()
-    runs, finished = plan.runs(), results.finished()
-    waiting = {run.key: run for run in runs if run.key not in finished}
+    if again is not None:
+        results.forget(resolve("section", again, [each.name for each in plan.sections]))
+    runs, finished = {run.key: run for run in plan.runs()}, results.finished()
+    results.expect(runs)
+    waiting = {key: run for key, run in runs.items() if key not in finished}
     known: list[Finished] = []
     for last in perform(RunJob(plan.name), list(waiting.values()), workers=workers):
         key = last.spec.key

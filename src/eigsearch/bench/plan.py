@@ -86,7 +86,7 @@ class Plan:
         A plan that is stopped early so has every experiment with its first seeds.
         """
         runs = [run for section in self.sections for run in self._runs(section)]
-        return list({run.key: run for run in sorted(runs, key=lambda run: run.seed)}.values())
+        return list(dict.fromkeys(sorted(runs, key=lambda run: run.seed)))
 
     def _runs(self, section: Section) -> Iterator[RunSpec]:
         for setting, explainer in product(section.settings, section.explainers):

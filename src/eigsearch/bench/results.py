@@ -15,13 +15,16 @@ from eigsearch.errors import InputError
 from eigsearch.store.atomic import remove_leftovers, write_atomic
 
 _PACKED = "packed.parquet"
+_RUNS = "runs.txt"
 
 
 class Results:
     """The rows of finished runs.
 
     A run is finished once its file is there, under the key of its content, so a plan that was
-    stopped goes on where it was. `pack` joins the files of finished runs into one.
+    stopped goes on where it was. `pack` joins the files of finished runs into one. A plan that has
+    changed, or whose data have, leaves rows behind that no longer belong to it: `runs.txt` lists
+    the keys that do, and `read` returns no others.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -42,6 +45,20 @@ class Results:
         self.folder.mkdir(parents=True, exist_ok=True)
         remove_leftovers(self.folder)
 
+    def expect(self, keys: Iterable[str]) -> None:
+        """Note which runs belong to the plan."""
+        write_atomic(self.path / _RUNS, "".join(f"{key}\n" for key in sorted(keys)).encode())
+
+    def forget(self, section: str) -> None:
+        """Remove the rows of an experiment, so that it is run again."""
+        for file in self._files():
+            table = _table(file)
+            kept = table.filter(pc.not_equal(table["section"], section))
+            if not kept.num_rows:
+                file.unlink()
+            elif kept.num_rows < table.num_rows:
+                write_atomic(file, _parquet(kept))
+
     def finished(self) -> set[str]:
         """Return the keys of the runs that have their rows."""
         columns = (_table(file, ["run"])["run"] for file in self._files())
@@ -54,7 +71,34 @@ class Results:
         )
 
     def read(self) -> pa.Table:
-        """Return all rows; those of a run that two files hold are taken once."""
+        """Return the rows of the plan's runs; those of a run that two files hold are taken once."""
+        table = self._all()
+        runs = self.path / _RUNS
+        if table is not None and runs.is_file():
+            expected = pa.array(runs.read_text("utf-8").split(), pa.string())
+            table = table.filter(pc.is_in(table["run"], expected))
+        if table is None or not table.num_rows:
+            raise InputError(
+                f"Expected {self.path} to hold results (got no rows). "
+                "Pass what `eigsearch bench --out` wrote."
+            )
+        return table
+
+    def pack(self) -> None:
+        """Join the files of all finished runs into one, in the order of their keys."""
+        files = self._files()
+        if [file.name for file in files] == [_PACKED]:
+            return
+        table = self._all()
+        if table is None:
+            return
+        table = table.sort_by("run")  # stable: rows of one run keep their order
+        write_atomic(self.folder / _PACKED, _parquet(table))
+        for file in files:
+            if file.name != _PACKED:
+                file.unlink()
+
+    def _all(self) -> pa.Table | None:
         seen: set[str] = set()
         parts = []
         for file in self._files():
@@ -62,23 +106,7 @@ class Results:
             keys = set(pc.unique(table["run"]).to_pylist()) - seen
             parts.append(table.filter(pc.is_in(table["run"], pa.array(sorted(keys), pa.string()))))
             seen |= keys
-        if not parts:
-            raise InputError(
-                f"Expected {self.path} to hold results (got no rows). "
-                "Pass what `eigsearch bench --out` wrote."
-            )
-        return pa.concat_tables(parts)
-
-    def pack(self) -> None:
-        """Join the files of all finished runs into one, in the order of their keys."""
-        files = self._files()
-        if [file.name for file in files] == [_PACKED]:
-            return
-        table = self.read().sort_by("run")  # stable: rows of one run keep their order
-        write_atomic(self.folder / _PACKED, _parquet(table))
-        for file in files:
-            if file.name != _PACKED:
-                file.unlink()
+        return pa.concat_tables(parts) if parts else None
 
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("[!.]*.parquet"))

@@ -1,4 +1,4 @@
-"""Does a run: trains the explainer, warms up, explains, measures; what goes wrong is a row."""
+"""Does a run: warms up, explains, measures; what goes wrong is a row."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from eigsearch import explainers
 from eigsearch.bench.extras import add_robust, stability_columns
 from eigsearch.bench.inducing import inducing_rows
 from eigsearch.bench.machine import load, machine, software
 from eigsearch.bench.measures import fidelity_columns, label_columns, picture, truth_columns
 from eigsearch.bench.plan import FIXED
 from eigsearch.bench.pooled import pooled_row
+from eigsearch.bench.ready import ready
 from eigsearch.bench.remember import Remembering
 from eigsearch.bench.schema import Row
 from eigsearch.bench.setting import Prediction, Setting, load_setting
 from eigsearch.bench.spec import RunSpec
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers import Method
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.options import Options
 from eigsearch.ranking import AskingRanker, Ranker
@@ -97,13 +96,13 @@ def _reason(error: Exception) -> Row:
 def _explain_rows(spec: RunSpec) -> Iterator[Row]:
     setting = load_setting(spec.dataset, spec.model)
     sample = setting.sample(spec.sample, spec.seed, spec.max_groups)
-    method = _method(spec)
+    method, training = ready(spec)
     shared: Row = {
         "task": setting.dataset.task,
         "level": method.level,
         "dataset_size": _dataset_size(setting),
         "provenance": setting.dataset.provenance,
-        **_train(method, setting, spec),
+        **training,
     }
     ranker: Any = method if isinstance(method, AskingRanker) else Remembering(method)
     _warm_up(setting, sample, ranker)
@@ -112,28 +111,6 @@ def _explain_rows(spec: RunSpec) -> Iterator[Row]:
             {**shared, "search": search, "limit": limit, **row}
             for row in _Pass(setting, spec, ranker, search, limit).rows(sample)
         )
-
-
-def _method(spec: RunSpec) -> Method:
-    method = explainers.get(spec.explainer, **spec.options)
-    if method.card.seeded:
-        method = explainers.get(spec.explainer, seed=spec.seed, **spec.options)
-    return method
-
-
-def _train(method: Method, setting: Setting, spec: RunSpec) -> Row:
-    """Train an explainer that trains; return how long it took, on how many graphs."""
-    if not method.card.trains:
-        return {}
-    graphs = setting.dataset.graphs[:: _every(len(setting.dataset), spec.fit_sample)]
-    start = time.perf_counter()
-    method.fit(setting.model, graphs)
-    return {"train_seconds": time.perf_counter() - start, "fit_sample": len(graphs)}
-
-
-def _every(count: int, wanted: int | None) -> int:
-    """Return the step that takes about `wanted` of `count` graphs, all classes among them."""
-    return 1 if wanted is None else max(1, count // wanted)
 
 
 def _dataset_size(setting: Setting) -> int:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from typing import Any, Literal
 
+from eigsearch.bench.digests import data_digest, weights_digest
 from eigsearch.bench.schema import SCHEMA_VERSION
-from eigsearch.models import zoo
-from eigsearch.models.saving import file_stem
 
 Kind = Literal["explain", "induce"]
 
@@ -57,10 +55,11 @@ class RunSpec:
 
     @property
     def key(self) -> str:
-        """The hash of the run's content: its fields, the network's weights, the columns."""
+        """The hash of the run's content: its fields, the data, the weights, the columns."""
         content = {
             **asdict(self),
-            "weights": _weights_digest(self.dataset, self.model),
+            "data": data_digest(self.dataset),
+            "weights": weights_digest(self.dataset, self.model),
             "schema": SCHEMA_VERSION,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
@@ -69,9 +68,3 @@ class RunSpec:
     def title(self) -> str:
         """The run in a few words, for people."""
         return f"{self.section}: {self.dataset} {self.model}, {self.explainer}, seed {self.seed}"
-
-
-@cache
-def _weights_digest(dataset: str, model: str) -> str:
-    path = zoo.WEIGHTS / f"{file_stem(dataset, model)}.safetensors"
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 import torch
 
-from eigsearch import explain
-from eigsearch.bench import Results, RunSpec
+from eigsearch import datasets, explain
+from eigsearch.bench import Results, RunSpec, carry_out, digests, parse_plan
 from eigsearch.bench.execute import seconds_left
 from eigsearch.bench.measures import auc_columns
+from eigsearch.bench.ready import ready
 from eigsearch.bench.runner import Finished, RunJob
 from eigsearch.bench.schema import TIMES, Row
 from eigsearch.bench.setting import load_setting
@@ -74,6 +76,46 @@ def test_training_is_timed_apart() -> None:
     assert all(row["train_seconds"] > 0 and row["fit_sample"] == 4 for row in rows)
 
 
+def test_experiments_that_train_alike_share_a_training() -> None:
+    spec = _spec("pgexplainer", fit_sample=4, options={"epochs": 1})
+    (first, columns), (again, same) = ready(spec), ready(dataclasses.replace(spec, sample=9))
+    assert first is again
+    assert columns == same
+    other, _ = ready(dataclasses.replace(spec, seed=4))
+    assert other is not first
+
+
+def test_rows_of_other_data_are_not_taken_for_these(monkeypatch: pytest.MonkeyPatch) -> None:
+    digests.data_digest.cache_clear()
+    before = _spec().key
+    graphs = datasets.load("BA-2Motifs")
+    graphs[7].x[0, 0] += 1
+    monkeypatch.setattr(datasets, "load", lambda name: graphs)
+    digests.data_digest.cache_clear()
+    assert _spec().key != before
+    monkeypatch.undo()
+    digests.data_digest.cache_clear()
+    assert _spec().key == before
+
+
+def test_data_that_cannot_be_loaded_are_a_row_until_they_can(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nothing(name: str) -> None:
+        raise InputError(f"Expected {name} on the disk (got nothing). Download it.")
+
+    spec = _spec(dataset="Tree-Grid")
+    key = spec.key
+    load_setting.cache_clear()
+    digests.data_digest.cache_clear()
+    monkeypatch.setattr(datasets, "load", nothing)
+    (row,) = _rows(spec)
+    assert row["status"] == "failed"
+    assert "Download it" in row["reason"]
+    digests.data_digest.cache_clear()
+    assert row["run"] != key
+
+
 def test_what_a_method_cannot_do_is_a_row_with_the_reason() -> None:
     rows = _rows(_spec("att"))
     assert {row["status"] for row in rows} == {"skipped"}
@@ -130,6 +172,38 @@ def test_rows_come_back_once_packed_or_not(tmp_path: Path) -> None:
     assert results.read().sort_by("run").equals(loose.sort_by("run"))
     assert isinstance(loose, pa.Table)
     assert loose.num_rows == sum(map(len, rows.values()))
+
+
+PLAN = """
+[[section]]
+name = "times"
+settings = ["BA-2Motifs/gin"]
+explainers = ["random"]
+sample = 1
+[[section]]
+name = "others"
+settings = ["BA-2Motifs/gin"]
+explainers = ["random"]
+sample = 2
+"""
+
+
+def test_a_section_is_run_again_when_asked_for(tmp_path: Path) -> None:
+    plan = parse_plan(PLAN, "mine")
+    assert len(list(carry_out(plan, tmp_path))) == 2
+    (only,) = carry_out(plan, tmp_path, again="times")
+    assert only.last.spec.section == "times"
+    assert Results(tmp_path).read().num_rows == 3
+    with pytest.raises(InputError, match="Did you mean times"):
+        list(carry_out(plan, tmp_path, again="time"))
+
+
+def test_rows_of_a_plan_as_it_was_before_stay_out(tmp_path: Path) -> None:
+    list(carry_out(parse_plan(PLAN, "mine"), tmp_path))
+    list(carry_out(parse_plan(PLAN.replace("sample = 2", "sample = 3"), "mine"), tmp_path))
+    assert Results(tmp_path).read().num_rows == 4
+    assert list(carry_out(parse_plan(PLAN, "mine"), tmp_path)) == []
+    assert Results(tmp_path).read().num_rows == 3
 
 
 def test_the_time_left_goes_by_the_pace_of_the_nearest_runs() -> None:

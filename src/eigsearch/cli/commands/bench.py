@@ -18,6 +18,10 @@ def bench(
         Path | None, typer.Option(help="Where the rows go, by default results/bench/PLAN.")
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes to run on, of one thread each.")] = 1,
+    again: Annotated[
+        str | None,
+        typer.Option(help="A section to run anew, as when times come from a busy machine."),
+    ] = None,
 ) -> None:
     """Run the experiments of a plan; what is finished already is not run again.
 
@@ -26,6 +30,8 @@ def bench(
         eigsearch bench smoke
 
         eigsearch bench paper --workers 2
+
+        eigsearch bench paper --again efficiency
     """
     from collections import Counter
 
@@ -35,7 +41,7 @@ def bench(
     chosen = read_plan(plan)
     where = out or HOME / chosen.name
     status: Counter[str] = Counter()
-    for now in carry_out(chosen, where, workers):
+    for now in carry_out(chosen, where, workers, again):
         status.update(row["status"] for row in now.last.rows)
         typer.echo(
             f"[{now.done}/{now.total}] {now.last.spec.title}: {len(now.last.rows)} rows in "

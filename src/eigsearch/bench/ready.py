@@ -1,0 +1,44 @@
+"""Explainers that are ready to rank: made, seeded, and trained once in a process."""
+
+from __future__ import annotations
+
+import json
+import time
+from functools import lru_cache
+
+from eigsearch import explainers
+from eigsearch.bench.schema import Row
+from eigsearch.bench.setting import load_setting
+from eigsearch.bench.spec import RunSpec
+from eigsearch.explainers import Method
+
+
+def ready(spec: RunSpec) -> tuple[Method, Row]:
+    """Return a run's explainer, and the columns about its training.
+
+    Experiments that train it alike share one training, with the time that it took.
+    """
+    method = explainers.get(spec.explainer, **spec.options)
+    if method.card.seeded:
+        method = explainers.get(spec.explainer, seed=spec.seed, **spec.options)
+    if not method.card.trains:
+        return method, {}
+    options = json.dumps(spec.options, sort_keys=True)
+    return _trained(spec.explainer, options, spec.seed, spec.dataset, spec.model, spec.fit_sample)
+
+
+@lru_cache(maxsize=32)
+def _trained(
+    explainer: str, options: str, seed: int, dataset: str, model: str, fit_sample: int | None
+) -> tuple[Method, Row]:
+    setting = load_setting(dataset, model)
+    graphs = setting.dataset.graphs[:: _every(len(setting.dataset), fit_sample)]
+    method = explainers.get(explainer, seed=seed, **json.loads(options))
+    start = time.perf_counter()
+    method.fit(setting.model, graphs)
+    return method, {"train_seconds": time.perf_counter() - start, "fit_sample": len(graphs)}
+
+
+def _every(count: int, wanted: int | None) -> int:
+    """Return the step that takes about `wanted` of `count` graphs, all classes among them."""
+    return 1 if wanted is None else max(1, count // wanted)
