@@ -109,10 +109,7 @@ def the_same_on_another_budget(case: Case, answers: Answers) -> None:
 
 def the_same_with_other_names(case: Case, answers: Answers) -> None:
     """Number nodes and edges in another order: the answer is about the same edges."""
-    orders = [
-        (case.dice.order(int(graph.num_nodes)), case.dice.order(graph.num_edges))
-        for graph in case.graphs
-    ]
+    orders = [(case.dice.order(int(g.num_nodes)), _edge_order(case, g)) for g in case.graphs]
     graphs = [renamed(g, *order) for g, order in zip(case.graphs, orders, strict=True)]
     nodes = case.nodes and [
         [int(order[0][n]) for n in chosen] for order, chosen in zip(orders, case.nodes, strict=True)
@@ -123,6 +120,13 @@ def the_same_with_other_names(case: Case, answers: Answers) -> None:
     asked = [1] * len(graphs) if case.nodes is None else map(len, case.nodes)
     edges = [order[1] for order, count in zip(orders, asked, strict=True) for _ in range(count)]
     same_answers(case, answers, other, "with other names", edges)
+
+
+def _edge_order(case: Case, data: Data) -> Tensor:
+    """Return another order of the edges; of equal parallel ones the first finds a partner."""
+    if case.options["groups"] == "undirected":
+        return torch.arange(data.num_edges)
+    return case.dice.order(data.num_edges)
 
 
 def renamed(data: Data, nodes: Tensor, edges: Tensor) -> Data:
