@@ -123,13 +123,24 @@ def rank(score: Tensor, tolerance: Tensor | float = 0.0) -> Ranking:
     order = np.argsort(-value, kind="stable")
     step = value[order[:-1]] - value[order[1:]]
     if isinstance(tolerance, Tensor):
-        near = tolerance.numpy()
-        tolerance = np.maximum(near[order[:-1]], near[order[1:]])
+        tolerance = _pairwise(step, tolerance.numpy()[order])
     apart = step > tolerance
     tie = np.zeros(len(order), np.int64)
     tie[order[1:]] = np.cumsum(apart)
     inner = (np.flatnonzero(apart) + 1).tolist()
     return Ranking(score, torch.from_numpy(np.argsort(tie, kind="stable")), (*inner, len(value)))
+
+
+def _pairwise(step: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Return the tolerance between neighbours: the larger one, of all that equal either of them.
+
+    Rounding orders equal scores, so which of them a neighbour meets must not matter.
+    """
+    if not len(step) or (near == near[0]).all():
+        return near[1:]
+    first = np.concatenate([[True], step > np.minimum(near[:-1], near[1:])])
+    widest = np.maximum.reduceat(near, np.flatnonzero(first))[np.cumsum(first) - 1]
+    return np.maximum(widest[:-1], widest[1:])
 
 
 def tie_tolerance(target: Target, whole: float, score: Tensor, groups: Groups) -> Tensor:

@@ -229,13 +229,23 @@ def rank(
     largest = max((score[g] * weight[g] for g in names), default=0.0)
     unit = TIE * largest if task == "regression" else TIE  # a regression has no natural unit
     unit = max(unit, ROUNDING * abs(whole))
-    blocks: list[list[int]] = []
+    equal: list[list[int]] = []  # surely equal: within what both of two neighbours allow
     for g in sorted(names, key=lambda g: -score[g]):
-        last = blocks[-1][-1] if blocks else None
-        if last is not None and score[last] - score[g] <= unit / min(weight[last], weight[g]):
-            blocks[-1].append(g)
+        last = equal[-1][-1] if equal else None
+        if last is not None and score[last] - score[g] <= unit / max(weight[last], weight[g]):
+            equal[-1].append(g)
         else:
-            blocks.append([g])
+            equal.append([g])
+    blocks: list[list[int]] = []
+    lightest = 0.0
+    for run in equal:
+        light = min(weight[g] for g in run)
+        gap = score[blocks[-1][-1]] - score[run[0]] if blocks else math.inf
+        if gap <= unit / min(lightest or light, light):
+            blocks[-1].extend(run)
+        else:
+            blocks.append(list(run))
+        lightest = light
     place = {g: i for i, g in enumerate(names)}
     order = [g for block in blocks for g in sorted(block, key=place.__getitem__)]
     return order, list(accumulate(map(len, blocks)))

@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import ChebConv
 
 import eigsearch
+from eigsearch.ranking import rank
 from tests.nets import FEATURES, attributed, house, make_net, vivid
 
 
@@ -58,3 +59,11 @@ def test_a_layer_that_divides_by_the_edges_which_leave_a_node(groups: str) -> No
 def test_a_graph_without_edges_may_have_edge_features_among_graphs_with_parallel_edges() -> None:
     graphs = [attributed([], 3), attributed([(0, 1), (0, 1), (1, 2)], 3)]
     assert [ex.num_groups for ex in eigsearch.explain_dataset(make_net(), graphs)] == [0, 3]
+
+
+@pytest.mark.parametrize("noise", [1e-17, -1e-17])
+def test_rounding_does_not_decide_what_ties_where_weights_differ(noise: float) -> None:
+    """The last two are equal; which of them stands beside the first is up to rounding."""
+    score = torch.tensor([8e-5, noise, 0.0], dtype=torch.float64)
+    tolerance = torch.tensor([5e-5, 5e-5, 1e-4], dtype=torch.float64)
+    assert rank(score, tolerance).cuts == (3,)
