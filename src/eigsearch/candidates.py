@@ -83,6 +83,25 @@ class LeaveOneOut(Family):
         return torch.arange(self.width) != torch.arange(start, stop)[:, None]
 
 
+@dataclass(frozen=True)
+class Removals(Family):
+    """Row 0 keeps everything, row i + 1 everything but entry i: a graph and all it can lose.
+
+    >>> Removals(2).rows(0, 3).int().tolist()
+    [[1, 1], [0, 1], [1, 0]]
+    """
+
+    width: int
+    induce: Induce = Induce.SPANNING
+
+    def __len__(self) -> int:
+        return self.width + 1
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return rows of ones with at most one zero each."""
+        return torch.arange(1, self.width + 1) != torch.arange(start, stop)[:, None]
+
+
 @dataclass(frozen=True, eq=False)
 class Prefixes(Family):
     """Row i keeps the first `sizes[i]` entries of an order; sizes ascend.

@@ -37,7 +37,7 @@ class Groups:
     @cached_property
     def distance(self) -> Tensor:
         """The denominator of the linear gradient; 1 where a group has no weight to divide by."""
-        return torch.where(self.weight > 0, self.weight, 1.0)
+        return self.weight.masked_fill(self.weight <= 0, 1.0)
 
     @property
     def count(self) -> int:

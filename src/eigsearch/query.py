@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from torch import Tensor
@@ -35,6 +35,7 @@ class Query:
         edges: Where the edges of `data` stand in `source`; None where they are all of them.
         target: The explained class; known once the model has been asked.
         prediction: What the model predicts.
+        without: φ without each group, where it was asked along with the whole graph.
     """
 
     source: Data
@@ -45,11 +46,19 @@ class Query:
     edges: Tensor | None = None
     target: Target | None = None
     prediction: int | float | None = None
+    without: Tensor | None = None
 
     def aimed(self, target: Target, prediction: int | float) -> Query:
         """Return the same query with its target known."""
+        return self._with(target=target, prediction=prediction)
+
+    def knowing(self, without: Tensor) -> Query:
+        """Return the same query with φ without each group known."""
+        return self._with(without=without)
+
+    def _with(self, **fields: Any) -> Query:
         query = copy.copy(self)  # with all that was worked out, which `replace` would drop
-        vars(query).update(target=target, prediction=prediction)
+        vars(query).update(fields)
         return query
 
     @cached_property

@@ -63,9 +63,9 @@ class Ranking:
 
     def keep(self, size: int) -> Tensor:
         """Return the keep-mask of the first `size` groups."""
-        mask = torch.zeros(self.count, dtype=torch.bool)
-        mask[self.order[:size]] = True
-        return mask
+        mask = np.zeros(self.count, bool)
+        mask[self.order.numpy()[:size]] = True
+        return torch.from_numpy(mask)
 
     def kept(self, sizes: Sequence[int]) -> Family:
         """Return the candidates that hold the first k groups alone, for each size k."""
@@ -94,8 +94,10 @@ class LinearGradients:
     """The ranking of EiG-Search: what the removal of each group loses, per unit of weight."""
 
     def ask(self, query: Query, whole: Tensor) -> Asking:
-        """Ask for the graph without each group, once."""
-        (without,) = yield [LeaveOneOut(query.groups.count)]
+        """Ask for the graph without each group, unless it is known."""
+        without = query.without
+        if without is None:
+            (without,) = yield [LeaveOneOut(query.groups.count)]
         score = linear_gradient(query.goal, whole, without, query.groups)
         return rank(score, tie_tolerance(query.goal, float(whole), score, query.groups))
 

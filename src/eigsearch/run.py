@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from eigsearch import lockstep
 from eigsearch.caller import Caller, undisturbed
-from eigsearch.candidates import Family, Induce, Rows, Whole
+from eigsearch.candidates import Family, Induce, Removals, Rows, Whole
 from eigsearch.engine import BatchedEngine, Request, make_engine
 from eigsearch.errors import InputError, ModelError
 from eigsearch.explanation import SubgraphExplanation
@@ -59,20 +59,29 @@ class Run:
     def answer(self, questions: Sequence[Question]) -> list[SubgraphExplanation]:
         """Return the explanations, with model calls shared between the questions."""
         with undisturbed(self.model):
-            queries, wholes = self.ask(questions)
+            queries, wholes = self.ask(questions, ahead=self.options.ranker is None)
             jobs = [(q, self._steps(q, w)) for q, w in zip(queries, wholes, strict=True)]
             return lockstep.run(jobs, self.engine)
 
-    def ask(self, questions: Sequence[Question]) -> tuple[list[Query], list[Tensor]]:
-        """Return the queries, aimed at their targets, and φ of each whole graph."""
+    def ask(
+        self, questions: Sequence[Question], ahead: bool = False
+    ) -> tuple[list[Query], list[Tensor]]:
+        """Return the queries, aimed at their targets, and φ of each whole graph.
+
+        With `ahead`, what linear gradients will need is asked along where that costs nothing more.
+        """
         queries = self._queries(questions)
-        outputs = self._outputs(queries)
-        if self._sees_further(queries, outputs):
+        outputs = self._outputs(queries, ahead)
+        wholes = [output[0] for output in outputs]
+        if self._sees_further(queries, wholes):
             self._widen()
-            return self.ask(questions)
-        aimed = [self._aim(*each) for each in zip(queries, questions, outputs, strict=True)]
-        wholes = phi_rows([query.goal for query in aimed], [output[None] for output in outputs])
-        return aimed, [whole[0] for whole in wholes]
+            return self.ask(questions, ahead)
+        queries = [self._aim(*each) for each in zip(queries, questions, wholes, strict=True)]
+        phis = phi_rows([query.goal for query in queries], outputs)
+        known = [
+            q.knowing(phi[1:]) if len(phi) > 1 else q for q, phi in zip(queries, phis, strict=True)
+        ]
+        return known, [phi[0] for phi in phis]
 
     def _queries(self, questions: Sequence[Question]) -> list[Query]:
         if all(question.node is None for question in questions):
@@ -86,23 +95,26 @@ class Run:
         assert question.node is not None  # a run is about graphs or about nodes
         return node_query(question.data, int(question.node), self._around(question.data))
 
-    def _outputs(self, queries: Sequence[Query]) -> list[Tensor]:
-        """Return the model's output for each graph; the first time, make sure it can be trusted."""
+    def _outputs(self, queries: Sequence[Query], ahead: bool) -> list[Tensor]:
+        """Return the model's output for each graph, and what follows from it ahead of time.
+
+        An engine that understands the model computes the whole graph for the sake of its removals,
+        so both are one request. The first time, make sure that the model can be trusted.
+        """
+        if self.engine.understands(queries[0]):
+            family = Removals if ahead else Whole
+            return self.engine.outputs([Request(q, family(q.groups.count)) for q in queries])
         outputs = self._whole_outputs(queries)
         if not self._trusted:
             self._trusted = True
-            known = self.engine.understands(queries[0])
-            if not known and self._depends_on_company(queries, outputs):
+            if self._depends_on_company(queries, outputs):
                 self.batched.shares_calls = False
                 outputs = self._whole_outputs(queries)
                 self._refuse_chance(outputs, self._whole_outputs(queries))
         return outputs
 
     def _whole_outputs(self, queries: Sequence[Query]) -> list[Tensor]:
-        requests = [Request(query, Whole(query.groups.count)) for query in queries]
-        known = self.engine.understands(queries[0])  # else the batched engine's word counts
-        engine = self.engine if known else self.batched
-        return [output[0] for output in engine.outputs(requests)]
+        return self.batched.outputs([Request(q, Whole(q.groups.count)) for q in queries])
 
     def _depends_on_company(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
         """Tell whether outputs change when each graph has another one beside it in the batch.
@@ -110,15 +122,15 @@ class Run:
         They do with a normalisation over the whole batch, and with dropout that never sleeps.
         """
         beside = self.batched.outputs([Request(query, _with_company(query)) for query in queries])
-        return any(_differ(once, again[0]) for once, again in zip(outputs, beside, strict=True))
+        return any(_differ(once, again[:1]) for once, again in zip(outputs, beside, strict=True))
 
     def _refuse_chance(self, first: Sequence[Tensor], again: Sequence[Tensor]) -> None:
         for once, twice in zip(first, again, strict=True):
             if _differ(once, twice):
                 raise ModelError(
                     "Expected the model to give the same output twice for the same graph (got "
-                    f"{once.tolist()} and {twice.tolist()}). Switch off dropout or sampling that "
-                    "runs in evaluation mode."
+                    f"{once[0].tolist()} and {twice[0].tolist()}). Switch off dropout or sampling "
+                    "that runs in evaluation mode."
                 )
 
     def _aim(self, query: Query, question: Question, output: Tensor) -> Query:

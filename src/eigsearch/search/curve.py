@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -38,8 +39,9 @@ class Curve:
     @property
     def best(self) -> int:
         """The position of the highest gain, the smallest size on a tie."""
-        scale = max(1.0, float(self.kept.abs().max()), float(self.removed.abs().max()))
-        return int((self.gain >= self.gain.max() - GAIN_TOLERANCE * scale).nonzero()[0])
+        gain, kept, removed = self.gain.numpy(), self.kept.numpy(), self.removed.numpy()
+        scale = max(1.0, np.abs(kept).max(), np.abs(removed).max())
+        return int((gain >= gain.max() - GAIN_TOLERANCE * scale).argmax())
 
     def __len__(self) -> int:
         return self.size.numel()
@@ -47,12 +49,15 @@ class Curve:
     def __getitem__(self, entries: int | Tensor) -> Curve:
         """Return one entry, or several, as a curve of their own."""
         columns = (self.size, self.kept, self.removed, self.fidelity_plus, self.fidelity_minus)
-        return Curve(*(column[entries].reshape(-1) for column in columns))
+        if isinstance(entries, int):
+            return Curve(*(column[entries : entries + 1] for column in columns))
+        return Curve(*(column[entries] for column in columns))
 
     @staticmethod
     def of(target: Target, whole: Tensor, size: Tensor, kept: Tensor, removed: Tensor) -> Curve:
         """Return the curve that belongs to φ of the graph, of each subgraph and of each rest."""
-        before, kept, removed = (target.value(phi).cpu() for phi in (whole, kept, removed))
+        value = target.value(torch.cat([kept, removed, whole.reshape(1)])).cpu()
+        kept, removed, before = value.split([size.numel(), size.numel(), 1])
         plus, minus = target.change(before, removed), target.change(before, kept)
         return Curve(size, kept, removed, plus, minus)
 

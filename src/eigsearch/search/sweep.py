@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,7 +22,8 @@ def walk(
     """Evaluate the first k of a ranking, kept alone and removed, for each size k."""
     ranking = problem.ranking
     kept, removed = yield [ranking.kept(sizes), ranking.removed(sizes)]
-    return Curve.of(problem.target, problem.whole, torch.tensor(sizes), kept, removed)
+    size = torch.from_numpy(np.asarray(sizes, np.int64))
+    return Curve.of(problem.target, problem.whole, size, kept, removed)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,17 @@ import torch
 from torch import Tensor
 
 from eigsearch.caller import Caller
-from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Toggles, Whole
+from eigsearch.candidates import (
+    Complements,
+    Induce,
+    LeaveOneOut,
+    Prefixes,
+    Removals,
+    Toggles,
+    Whole,
+)
 from eigsearch.engine.incremental.interpret import Interpreter
-from eigsearch.engine.incremental.lanes import Part
+from eigsearch.engine.incremental.lanes import Part, toggles
 from eigsearch.engine.incremental.scene import Scene, TooLarge, Unservable, row_budget
 from eigsearch.engine.incremental.trace import Trace, trace
 from eigsearch.engine.request import Request
@@ -54,11 +62,13 @@ class IncrementalEngine:
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the model's output rows for each request; raises `Unservable` on the unknown."""
         results: dict[int, list[Tensor]] = {id(request): [] for request in requests}
-        for kind in {_kind(request) for request in requests}:
-            for batch in self._batches([r for r in requests if _kind(r) == kind]):
-                for part, rows in zip(batch, self._run(batch), strict=True):
-                    results[id(part.request)].append(rows)
-        return [torch.cat(results[id(request)]) for request in requests]
+        kinds: dict[tuple[bool, Induce], list[Request]] = {}
+        for request in requests:
+            kinds.setdefault(_kind(request), []).append(request)
+        for batch in (batch for alike in kinds.values() for batch in self._batches(alike)):
+            for part, rows in zip(batch, self._run(batch), strict=True):
+                results[id(part.request)].append(rows)
+        return [_joined(results[id(request)]) for request in requests]
 
     def _batches(self, requests: Sequence[Request]) -> Iterator[list[Part]]:
         """Pack candidates whose rows are likely to fit the budget together."""
@@ -77,6 +87,9 @@ class IncrementalEngine:
         """Split a request that is likely to exceed the budget, and say what each part may take."""
         rows = max(expected_rows(request, self.layers(request.query)), default=0)
         pieces = max(1, -(-rows // row_budget(self.max_rows, request.query.num_nodes)))
+        if pieces == 1:
+            yield Part(request, 0, len(request)), rows
+            return
         bounds = [len(request) * i // pieces for i in range(pieces + 1)]
         for start, stop in pairwise(bounds):
             if start < stop:
@@ -133,14 +146,18 @@ def _expected_rows(nodes: int, edges: int, changes: int, layers: int) -> tuple[i
 
 def _kind(request: Request) -> tuple[bool, Induce]:
     """Return what lanes have to share in order to run together."""
-    return Part(request, 0, len(request)).toggles, request.family.induce
+    return toggles(request.family), request.family.induce
+
+
+def _joined(rows: list[Tensor]) -> Tensor:
+    return rows[0] if len(rows) == 1 else torch.cat(rows)
 
 
 def _has_structure(request: Request) -> bool:
     family = request.family
     if family.induce not in (Induce.EDGES, Induce.SPANNING) or len(family) == 0:
         return False
-    if isinstance(family, (Whole, LeaveOneOut)):
+    if isinstance(family, (Whole, LeaveOneOut, Removals)):
         return family.induce is Induce.SPANNING
     if isinstance(family, Toggles):
         return int(family.base.sum()) > 1  # else a candidate may have no edge left

@@ -14,12 +14,26 @@ from functools import cached_property
 
 import numpy as np
 
-from eigsearch.candidates import Complements, Induce, LeaveOneOut, Prefixes, Toggles, Whole
+from eigsearch.candidates import (
+    Complements,
+    Family,
+    Induce,
+    LeaveOneOut,
+    Prefixes,
+    Removals,
+    Toggles,
+    Whole,
+)
 from eigsearch.engine.request import Request
 from eigsearch.query import Query
 
 Array = np.ndarray
 NEVER = np.iinfo(np.int64).max
+
+
+def toggles(family: Family) -> bool:
+    """Tell whether the candidates of a family differ from a base in one group each."""
+    return isinstance(family, (Whole, LeaveOneOut, Removals, Toggles))
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,34 +47,18 @@ class Part:
     def __len__(self) -> int:
         return self.stop - self.start
 
-    @cached_property
-    def toggles(self) -> bool:
-        """Whether this part is a toggling lane."""
-        return isinstance(self.request.family, (Whole, LeaveOneOut, Toggles))
-
-    @property
-    def length(self) -> int:
-        """The number of points in time: the candidates, and the base of a toggling lane."""
-        return len(self) + self.toggles
-
     def halves(self) -> list[Part]:
         """Return the same candidates as two parts."""
         middle = (self.start + self.stop) // 2
         return [Part(self.request, self.start, middle), Part(self.request, middle, self.stop)]
 
-    def times(self) -> Array:
-        """Return the point in time of each candidate."""
-        times = np.arange(len(self)) + self.toggles
-        return times[::-1] if isinstance(self.request.family, Complements) else times
-
     def flips(self) -> Array:
-        """Return the groups that a toggling lane flips, one at each time from 1 on."""
+        """Return the group that each candidate of a toggling lane flips, −1 for none."""
         family = self.request.family
-        if isinstance(family, Whole):
-            return np.empty(0, np.int64)
         if isinstance(family, Toggles):
             return np.asarray(family.entries[self.start : self.stop], np.int64)
-        return np.arange(self.start, self.stop)
+        # The whole graph is the base as it is, and stands before what it can lose.
+        return np.arange(self.start, self.stop) - isinstance(family, (Whole, Removals))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,16 +67,17 @@ class Lanes:
 
     Attributes:
         parts: The candidates of each lane.
+        counts: The number of them.
         toggling: Whether the lanes toggle; else they grow.
         source, target: The ends of each edge, as nodes of the union of all lanes.
         edge: For each edge, its row in the edge attributes of all graphs.
         node: For each node, its row in the node attributes of all graphs.
         birth, flip: When each edge appears for good, and when it is flipped.
-        length: The number of points in time of the lane that each node is in.
         first_node: The first node of each lane, and at the end the number of nodes.
     """
 
     parts: Sequence[Part]
+    counts: Array
     toggling: bool
     source: Array
     target: Array
@@ -86,8 +85,27 @@ class Lanes:
     node: Array
     birth: Array
     flip: Array
-    length: Array
     first_node: Array
+
+    @cached_property
+    def lengths(self) -> Array:
+        """The number of points in time of each lane: its candidates, and the base of toggles."""
+        return self.counts + self.toggling
+
+    @cached_property
+    def length(self) -> Array:
+        """The number of points in time of the lane that each node is in."""
+        return np.repeat(self.lengths, np.diff(self.first_node))
+
+    @cached_property
+    def candidates(self) -> tuple[Array, Array]:
+        """The lane of each candidate, and its point in time."""
+        lane = np.repeat(np.arange(len(self.counts)), self.counts)
+        time = np.arange(len(lane)) - _starts(self.counts)[lane]
+        if self.toggling:
+            return lane, time + 1
+        backwards = np.asarray([isinstance(p.request.family, Complements) for p in self.parts])
+        return lane, np.where(backwards[lane], self.counts[lane] - 1 - time, time)
 
     @cached_property
     def start(self) -> Array:
@@ -139,18 +157,17 @@ def build_lanes(parts: Sequence[Part]) -> Lanes:
     """Lay the parts side by side as one graph; all of one kind."""
     queries = [part.request.query for part in parts]
     num_nodes = np.asarray([query.num_nodes for query in queries])
-    arrays = [query.edge_arrays for query in queries]
-    num_edges = np.asarray([len(source) for source, _, _ in arrays])
-    first_node, node_base = _starts(num_nodes), _attribute_base(queries, num_nodes)
-    edge_base, shift = _attribute_base(queries, num_edges), np.repeat(first_node[:-1], num_edges)
-    birth, flip = _schedules(parts, arrays, num_edges)
-    edge = np.arange(int(num_edges.sum())) + np.repeat(
-        edge_base - _starts(num_edges)[:-1], num_edges
-    )
+    ends = [query.edge_arrays for query in queries]
+    num_edges = np.asarray([source.size for source, _, _ in ends])
+    source, target, group = (np.concatenate(column) for column in zip(*ends, strict=True))
+    lane, first_node = np.repeat(np.arange(len(parts)), num_edges), _starts(num_nodes)
+    node_base, edge_base = _attribute_bases(queries, num_nodes, num_edges)
+    toggling = toggles(parts[0].request.family)
+    birth, flip = _schedules(parts, group, lane, toggling)
     columns = {
-        "source": np.concatenate([source for source, _, _ in arrays]) + shift,
-        "target": np.concatenate([target for _, target, _ in arrays]) + shift,
-        "edge": edge,
+        "source": source + first_node[lane],
+        "target": target + first_node[lane],
+        "edge": np.arange(len(lane)) + (edge_base - _starts(num_edges)[:-1])[lane],
         "birth": birth,
         "flip": flip,
     }
@@ -159,24 +176,22 @@ def build_lanes(parts: Sequence[Part]) -> Lanes:
         columns = {name: column[exists] for name, column in columns.items()}
     return Lanes(
         parts=parts,
-        toggling=parts[0].toggles,
+        counts=np.asarray([part.stop - part.start for part in parts]),
+        toggling=toggling,
         node=np.arange(first_node[-1]) + np.repeat(node_base - first_node[:-1], num_nodes),
-        length=np.repeat([part.length for part in parts], num_nodes),
         first_node=first_node,
         **columns,
     )
 
 
 def _schedules(
-    parts: Sequence[Part], arrays: Sequence[tuple[Array, Array, Array]], num_edges: Array
+    parts: Sequence[Part], group: Array, lane: Array, toggling: bool
 ) -> tuple[Array, Array]:
-    """Return when each edge of each part is born and when it flips."""
+    """Return when each edge of each lane is born and when it flips."""
     base = _starts(np.asarray([part.request.query.groups.count for part in parts]))
-    schedule = _toggling_schedule if parts[0].toggles else _growing_schedule
-    birth, flip = schedule(parts, base)
-    group = np.concatenate([group for _, _, group in arrays])
+    birth, flip = (_toggling_schedule if toggling else _growing_schedule)(parts, base)
     # One more group, born at once and never flipped, stands for the edges that always stay.
-    where = np.where(group < 0, base[-1], group + np.repeat(base[:-1], num_edges))
+    where = np.where(group < 0, base[-1], group + base[lane])
     return np.append(birth, 0)[where], np.append(flip, -1)[where]
 
 
@@ -188,9 +203,11 @@ def _toggling_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array
             birth[first:stop][~part.request.family.base.numpy()] = NEVER
     flips = [part.flips() for part in parts]
     counts = np.asarray([len(each) for each in flips])
+    group = np.concatenate(flips)
+    time = np.arange(1, len(group) + 1) - np.repeat(_starts(counts)[:-1], counts)
+    moves = np.flatnonzero(group >= 0)
     flip = np.full(base[-1], -1)
-    time = np.arange(1, counts.sum() + 1) - np.repeat(_starts(counts)[:-1], counts)
-    flip[np.concatenate(flips) + np.repeat(base[:-1], counts)] = time
+    flip[(group + np.repeat(base[:-1], counts))[moves]] = time[moves]
     return birth, flip
 
 
@@ -212,15 +229,14 @@ def _growing_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array]
     return np.where(birth < counts[lane], birth, NEVER), np.full(base[-1], -1)
 
 
-def _attribute_base(queries: Sequence[Query], counts: Array) -> Array:
-    """Return where the rows of each graph begin among the attributes of all distinct graphs."""
-    base: dict[int, int] = {}
-    total = 0
-    for query, count in zip(queries, counts.tolist(), strict=True):
-        if id(query) not in base:
-            base[id(query)] = total
-            total += count
-    return np.asarray([base[id(query)] for query in queries])
+def _attribute_bases(
+    queries: Sequence[Query], num_nodes: Array, num_edges: Array
+) -> tuple[Array, Array]:
+    """Return where the nodes and edges of each graph begin among those of all distinct graphs."""
+    number: dict[int, int] = {}
+    which = np.asarray([number.setdefault(id(query), len(number)) for query in queries])
+    _, first = np.unique(which, return_index=True)
+    return _starts(num_nodes[first])[which], _starts(num_edges[first])[which]
 
 
 def _starts(counts: Array) -> Array:

@@ -109,7 +109,7 @@ class Step:
         lanes = self.scene.lanes
         other = lanes.source[self.edge] != lanes.target[self.edge]
         if not other.all():
-            self._keep_messages(other)
+            self._keep_messages(np.flatnonzero(other))
 
     def unite(self) -> None:
         """Make the rows of one colour one."""
@@ -121,7 +121,7 @@ class Step:
         self.chosen, self.place = distinct(key)
         computed = np.zeros(len(self.table), bool)
         computed[self.chosen] = True
-        self._keep_messages(computed[self.row])
+        self._keep_messages(np.flatnonzero(computed[self.row]))
         self.row = self.place[self.row]
         self.own = self.own[self.chosen]
         if self.own_weight is not None:

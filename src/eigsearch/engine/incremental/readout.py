@@ -20,12 +20,9 @@ _PAIRS_PER_ROW = 16
 
 def explained_rows(scene: Scene, state: State) -> Tensor:
     """Return the state of the explained node in each candidate."""
-    lanes = scene.lanes
-    node, time = [], []
-    for part, first in zip(lanes.parts, lanes.first_node, strict=False):
-        time.append(part.times())
-        node.append(np.full(len(part), first + part.request.query.node))
-    rows = state.table.find(np.concatenate(node), np.concatenate(time))
+    lane, time = scene.lanes.candidates
+    explained = np.asarray([part.request.query.node for part in scene.lanes.parts])
+    rows = state.table.find((scene.lanes.first_node[:-1] + explained)[lane], time)
     return state.value.index_select(0, scene.tensor(state.place[rows]))
 
 
@@ -73,20 +70,18 @@ class Readout:
 
     @property
     def _few_pairs(self) -> bool:
-        sizes = np.diff(self.lanes.first_node)
-        pairs = sum(len(p) * n for p, n in zip(self.lanes.parts, sizes, strict=True))
+        pairs = self.lanes.counts @ np.diff(self.lanes.first_node)
         return bool(pairs <= _PAIRS_PER_ROW * len(self.state.table))
 
     @cached_property
     def _active(self) -> tuple[Tensor, Tensor]:
         """The rows that are active in each candidate, and where those of each begin."""
         lanes = self.lanes
-        lane = np.repeat(np.arange(len(lanes.parts)), [len(part) for part in lanes.parts])
-        when = np.concatenate([part.times() for part in lanes.parts])
+        lane, when = lanes.candidates
         node, candidate = ranges(lanes.first_node, lane)
         time = when[candidate]
         if lanes.induces_by_edges:
-            there = self._is_there(node, time)
+            there = np.flatnonzero(self._is_there(node, time))
             node, time, candidate = node[there], time[there], candidate[there]
         count = np.bincount(candidate, minlength=len(lane))
         rows = self.state.place[self.state.table.find(node, time)]
@@ -138,30 +133,28 @@ class Readout:
             there = self.scene.tensor(self._is_there(table.node, table.time))[:, None]
         moved = np.flatnonzero(table.time > 0)
         step = self._taken(value, there, moved) - self._taken(value, there, self._before(moved))
-        length = np.asarray([part.length for part in lanes.parts])
-        first_slot = np.concatenate([[0], np.cumsum(length)])
+        first_slot = np.concatenate([[0], np.cumsum(lanes.lengths)])
         lane = np.searchsorted(lanes.first_node, table.node[moved], side="right") - 1
         slot = self.scene.tensor(first_slot[lane] + table.time[moved])
         slots = step.new_zeros(int(first_slot[-1]), step.size(1)).index_add_(0, slot, step)
         base = self._taken(value, there, np.flatnonzero(table.time == 0)).double()
-        totals = [
-            self._totals(base[first:end].sum(0), slots[start:stop].double(), part.times())
-            for part, first, end, start, stop in zip(
-                lanes.parts, lanes.first_node, lanes.first_node[1:], first_slot, first_slot[1:],
-                strict=False,
-            )
-        ]  # fmt: skip
-        return torch.cat(totals)
+        # At time 0 nothing has moved, so there the running total of a lane begins.
+        total = slots.double() if lanes.toggling else slots.double().cumsum(0)
+        total -= total[self.scene.tensor(np.repeat(first_slot[:-1], lanes.lengths))]
+        lane, when = lanes.candidates
+        now = total.index_select(0, self.scene.tensor(first_slot[lane] + when))
+        return now + self._by_lane(base).index_select(0, self.scene.tensor(lane))
+
+    def _by_lane(self, base: Tensor) -> Tensor:
+        """Return the sum over the nodes of each lane."""
+        nodes = np.diff(self.lanes.first_node)
+        lane = self.scene.tensor(np.repeat(np.arange(len(nodes)), nodes))
+        return base.new_zeros(len(nodes), base.size(1)).index_add_(0, lane, base)
 
     def _taken(self, value: Tensor, there: Tensor | None, rows: Array) -> Tensor:
         """Return the values of some rows, zero where their node has no edge."""
         taken = value.index_select(0, self.scene.tensor(self.state.place[rows]))
         return taken if there is None else taken * there.index_select(0, self.scene.tensor(rows))
-
-    def _totals(self, base: Tensor, slots: Tensor, times: Array) -> Tensor:
-        """Return the total of a lane at each of its candidates."""
-        totals = slots if self.lanes.toggling else slots.cumsum(0)
-        return base + totals.index_select(0, self.scene.tensor(times))
 
     def _before(self, moved: Array) -> Array:
         """Return the row that held for the same node before each of the given rows."""

@@ -27,11 +27,15 @@ class Table:
     """The rows of a layer: a state of a node, and the time from which (or at which) it holds.
 
     Every node has a row at time 0. In growing lanes a row holds until the node's next one; in
-    toggling lanes it holds at its own time only, and the row of time 0 at all others.
+    toggling lanes it holds at its own time only, and the row of time 0 at all others. `fresh` marks
+    the rows that the layer below does not have, where that is known: what the others reach is here
+    already. So is what changed degrees reach, in a table that `heeds_degrees`.
     """
 
     lanes: Lanes
     key: Array
+    fresh: Array | None = None
+    heeds_degrees: bool = False
 
     def __len__(self) -> int:
         return len(self.key)
@@ -83,16 +87,23 @@ class Table:
         hit, lost = lanes.touched
         if not lanes.induces_by_edges:
             lost = hit
-        moved = self.time > 0
+        moved = self.time > 0 if self.fresh is None else self.fresh
         node, time = self.node[moved], self.time[moved]
-        if degrees_matter:
+        if degrees_matter and not self.heeds_degrees:
             changed = Table(lanes, _union(lanes, hit, dense=self.dense))
             node = np.concatenate([node, changed.node])
             time = np.concatenate([time, changed.time])
         reached = self._forward(node, time)
         key = _union(lanes, self.key, hit, lost, reached, dense=self.dense)
-        table = Table(lanes, key)
-        return table if needed is None else Table(lanes, key[needed[table.node]])
+        fresh = np.ones(len(key), bool)
+        table = Table(lanes, key, fresh, degrees_matter or self.heeds_degrees)
+        fresh[table.where[self.key] if self.dense else np.searchsorted(key, self.key)] = False
+        return table if needed is None else table.only(needed[table.node])
+
+    def only(self, chosen: Array) -> Table:
+        """Return some of the rows."""
+        fresh = None if self.fresh is None else self.fresh[chosen]
+        return Table(self.lanes, self.key[chosen], fresh, self.heeds_degrees)
 
     def including(self, key: Array) -> Table:
         """Return these rows and those of further moments."""
@@ -103,8 +114,8 @@ class Table:
         edges, start = self.lanes.entering
         member, row = ranges(start, self.node)
         edge, time = edges[member], self.time[row]
-        there = self.lanes.present(edge, time)
-        if not there.all():
+        there = np.flatnonzero(self.lanes.present(edge, time))
+        if len(there) < len(edge):
             edge, row, time = edge[there], row[there], time[there]
         return below.find(self.lanes.source[edge], time), edge, row
 
@@ -127,7 +138,7 @@ class Table:
         edges, start = self.lanes.leaving
         member, owner = ranges(start, node)
         edge, time = edges[member], time[owner]
-        there = self.lanes.present(edge, time)
+        there = np.flatnonzero(self.lanes.present(edge, time))
         return self.lanes.start[self.lanes.target[edge[there]]] + time[there]
 
 
