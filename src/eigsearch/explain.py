@@ -36,6 +36,7 @@ def explain(
     forward: Forward | None = None,
     engine: str = "auto",
     max_batch_nodes: int | None = None,
+    max_memory: int | None = None,
     ranker: Ranker | None = None,
     search: str | Search | None = "sweep",
     size: int | None = None,
@@ -47,8 +48,8 @@ def explain(
     described in `eigsearch.Options`.
     """
     options = Options(
-        sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, ranker,
-        search, size,
+        sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, max_memory,
+        ranker, search, size,
     )  # fmt: skip
     return next(answers(model, [Question(data, target, node)], options))
 
@@ -67,6 +68,7 @@ def explain_dataset(
     forward: Forward | None = None,
     engine: str = "auto",
     max_batch_nodes: int | None = None,
+    max_memory: int | None = None,
     ranker: Ranker | None = None,
     search: str | Search | None = "sweep",
     size: int | None = None,
@@ -81,8 +83,8 @@ def explain_dataset(
     described in `eigsearch.Options`.
     """
     options = Options(
-        sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, ranker,
-        search, size,
+        sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, max_memory,
+        ranker, search, size,
     )  # fmt: skip
     if workers is not None or ray is not None:
         from eigsearch.work import explain_many  # the one place where the core looks downwards

@@ -31,6 +31,8 @@ class Options:
         engine: What evaluates candidates: `"batched"` serves any model, `"incremental"` recomputes
             only what a candidate changes where it knows the model, `"auto"` takes the faster one.
         max_batch_nodes: How many nodes one model call may hold; None takes the measured default.
+        max_memory: How many bytes computing may take, besides the model and the data; candidates
+            are evaluated in smaller batches where needed. None sets no limit.
         ranker: What scores edges or nodes; None takes the linear gradients of EiG-Search.
         search: How a ranking becomes a subgraph: a name, a `Search`, or None with `size`.
         size: Cut the ranking at this many groups instead of searching; needs `search=None`.
@@ -44,6 +46,7 @@ class Options:
     forward: Forward | None = None
     engine: str = "auto"
     max_batch_nodes: int | None = None
+    max_memory: int | None = None
     ranker: Ranker | None = None
     search: str | Search | None = "sweep"
     size: int | None = None
@@ -56,6 +59,11 @@ class Options:
             raise InputError(
                 f"Expected `engine` to be one of {', '.join(ENGINES)} (got {self.engine!r}). "
                 "Leave it to 'auto'."
+            )
+        if self.max_memory is not None and not self.max_memory >= 1:
+            raise InputError(
+                f"Expected `max_memory` to be a number of bytes (got {self.max_memory!r}). "
+                "Pass 2**30 for a gibibyte, or leave it out for no limit."
             )
         make_search(self.search, self.size)
 

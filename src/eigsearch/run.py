@@ -48,7 +48,7 @@ class Run:
         self.model = model
         self.options = options
         self.caller = Caller(model, options.forward)
-        self.batched = BatchedEngine(self.caller, options.max_batch_nodes)
+        self.batched = BatchedEngine(self.caller, options.max_batch_nodes, options.max_memory)
         self.engine = make_engine(options.engine, self.batched, options.max_batch_nodes)
         self._hops = count_hops(model)
         self._trusted = False

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from eigsearch.caller import Caller, final_activation
 from eigsearch.candidates import Induce, Whole
+from eigsearch.engine.memory import PROBE, measured, rows_within
 from eigsearch.engine.request import Request
 from eigsearch.engine.union import Piece, cut, join, uncut
 from eigsearch.errors import InputError, ModelError
@@ -45,7 +46,9 @@ class BatchedEngine:
 
     name = "batched"
 
-    def __init__(self, caller: Caller, max_batch_nodes: int | None = None) -> None:
+    def __init__(
+        self, caller: Caller, max_batch_nodes: int | None = None, max_memory: int | None = None
+    ) -> None:
         if max_batch_nodes is not None and max_batch_nodes < 1:
             raise InputError(
                 f"Expected `max_batch_nodes` to be at least 1 (got {max_batch_nodes}). "
@@ -53,6 +56,8 @@ class BatchedEngine:
             )
         self.caller = caller
         self.max_batch_nodes = max_batch_nodes or DEFAULT_BATCH_NODES
+        self.max_memory = max_memory
+        self._weighed = max_memory is None  # whether it is known what a node takes
         self.shares_calls = True  # whether candidates may share a model call
         self._width = 0  # scores per row, known after the first call
 
@@ -65,6 +70,8 @@ class BatchedEngine:
         """Return the model's output rows `[len(request), C]` for each request."""
         parts: dict[int, list[Tensor]] = {id(request): [] for request in requests}
         with torch.inference_mode():
+            if not self._weighed and requests:
+                self._weigh(requests[0])
             for batch in self._batches(requests):
                 for piece, rows in zip(batch, self._run(batch), strict=True):
                     self._check_width(rows)
@@ -80,6 +87,16 @@ class BatchedEngine:
     def final_activation(self, query: Query) -> ReturnType | None:
         """Return what the model's last operation says about its outputs, where that is known."""
         return final_activation(self.whole(query))
+
+    def _weigh(self, request: Request) -> None:
+        """Find out what a node takes, and how many of them fit into the memory budget."""
+        assert self.max_memory is not None
+        cost = _row_cost(request.query)
+        some = min(len(request), max(1, PROBE // cost)) if self._can_mix(request.query, []) else 1
+        _, taken = measured(lambda: self._run([_Slice(request, 0, some)]))
+        fitting = rows_within(self.max_memory, some * cost, taken)
+        self.max_batch_nodes = min(self.max_batch_nodes, fitting)
+        self._weighed = True
 
     def _check_width(self, rows: Tensor) -> None:
         """Refuse a model whose number of scores depends on the graph."""

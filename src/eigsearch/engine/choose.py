@@ -112,4 +112,5 @@ def make_engine(
     name: str, batched: BatchedEngine, max_batch_nodes: int | None = None
 ) -> ChoosingEngine:
     """Return the engine that a user named."""
-    return ChoosingEngine(batched, IncrementalEngine(batched.caller, max_batch_nodes), name)
+    incremental = IncrementalEngine(batched.caller, max_batch_nodes, batched.max_memory)
+    return ChoosingEngine(batched, incremental, name)

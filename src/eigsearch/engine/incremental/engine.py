@@ -22,8 +22,9 @@ from eigsearch.candidates import (
 )
 from eigsearch.engine.incremental.interpret import Interpreter
 from eigsearch.engine.incremental.lanes import Part, toggles
-from eigsearch.engine.incremental.scene import Scene, TooLarge, Unservable, row_budget
+from eigsearch.engine.incremental.scene import Budget, Scene, TooLarge, Unservable
 from eigsearch.engine.incremental.trace import Trace, trace
+from eigsearch.engine.memory import PROBE, measured, rows_within
 from eigsearch.engine.request import Request
 from eigsearch.query import Query
 from eigsearch.target import check_finite
@@ -40,9 +41,12 @@ class IncrementalEngine:
 
     name = "incremental"
 
-    def __init__(self, caller: Caller, max_rows: int | None = None) -> None:
+    def __init__(
+        self, caller: Caller, max_rows: int | None = None, max_memory: int | None = None
+    ) -> None:
         self.caller = caller
-        self.max_rows = max_rows or DEFAULT_ROWS
+        self.budget = Budget(max_rows or DEFAULT_ROWS)
+        self.max_memory = max_memory
         self._traces: dict[tuple[str, ...], Trace | None] = {}
 
     def serves(self, request: Request) -> bool:
@@ -61,6 +65,8 @@ class IncrementalEngine:
 
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the model's output rows for each request; raises `Unservable` on the unknown."""
+        if self.max_memory is not None and self.budget.most is None and requests:
+            self._weigh(requests[0])
         results: dict[int, list[Tensor]] = {id(request): [] for request in requests}
         kinds: dict[tuple[bool, Induce], list[Request]] = {}
         for request in requests:
@@ -70,14 +76,22 @@ class IncrementalEngine:
                 results[id(part.request)].append(rows)
         return [_joined(results[id(request)]) for request in requests]
 
+    def _weigh(self, request: Request) -> None:
+        """Find out what a row takes, and how many of them fit into the memory budget."""
+        assert self.max_memory is not None
+        some = min(len(request), max(1, PROBE // request.query.num_nodes))
+        scene, taken = measured(lambda: self._compute([Part(request, 0, some)])[1])
+        fitting = rows_within(self.max_memory, scene.widest, taken)
+        self.budget = Budget(self.budget.rows, fitting)
+
     def _batches(self, requests: Sequence[Request]) -> Iterator[list[Part]]:
         """Pack candidates whose rows are likely to fit the budget together."""
         batch: list[Part] = []
-        room = self.max_rows
+        room = full = self.budget.within(0)
         for part, rows in (each for request in requests for each in self._parts(request)):
             if batch and rows > room:
                 yield batch
-                batch, room = [], self.max_rows
+                batch, room = [], full
             batch.append(part)
             room -= rows
         if batch:
@@ -86,7 +100,7 @@ class IncrementalEngine:
     def _parts(self, request: Request) -> Iterator[tuple[Part, int]]:
         """Split a request that is likely to exceed the budget, and say what each part may take."""
         rows = max(expected_rows(request, self.layers(request.query)), default=0)
-        pieces = max(1, -(-rows // row_budget(self.max_rows, request.query.num_nodes)))
+        pieces = min(max(1, -(-rows // self.budget.within(request.query.num_nodes))), len(request))
         if pieces == 1:
             yield Part(request, 0, len(request)), rows
             return
@@ -98,22 +112,22 @@ class IncrementalEngine:
     def _run(self, parts: list[Part]) -> list[Tensor]:
         """Return the outputs of each part; those that exceed the budget run in halves."""
         try:
-            return self._compute(parts)
+            return self._compute(parts)[0]
         except TooLarge:
             if len(parts) > 1:
                 middle = len(parts) // 2
                 return self._run(parts[:middle]) + self._run(parts[middle:])
         return [torch.cat([self._run([half])[0] for half in parts[0].halves()])]
 
-    def _compute(self, parts: list[Part]) -> list[Tensor]:
+    def _compute(self, parts: list[Part]) -> tuple[list[Tensor], Scene]:
         traced = self.traced(parts[0].request.query)
         assert traced is not None
         with torch.inference_mode():
-            scene = Scene(parts, traced.layers, self.max_rows)
+            scene = Scene(parts, traced.layers, self.budget)
             run = Interpreter(self.caller.model, traced.graph, scene, self.caller.takes_object).run
             output = run()
             check_finite(output)
-        return list(output.split([len(part) for part in parts]))
+        return list(output.split([len(part) for part in parts])), scene
 
     def traced(self, query: Query) -> Trace | None:
         """Return the trace of the model for graphs like this one, where there is one."""

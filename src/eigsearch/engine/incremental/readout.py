@@ -37,6 +37,7 @@ class Readout:
     def pool(self, mode: str) -> Tensor:
         """Return the sum, mean or maximum over the nodes of each candidate."""
         if mode == "max" or self._few_pairs:
+            self.scene.make_room(len(self.state.table), self._pairs)
             rows, offsets = self._active
             return embedding_bag(
                 rows, self.state.value, offsets, mode=mode, include_last_offset=True
@@ -70,8 +71,11 @@ class Readout:
 
     @property
     def _few_pairs(self) -> bool:
-        pairs = self.lanes.counts @ np.diff(self.lanes.first_node)
-        return bool(pairs <= _PAIRS_PER_ROW * len(self.state.table))
+        return self._pairs <= _PAIRS_PER_ROW * len(self.state.table)
+
+    @property
+    def _pairs(self) -> int:
+        return int(self.lanes.counts @ np.diff(self.lanes.first_node))
 
     @cached_property
     def _active(self) -> tuple[Tensor, Tensor]:

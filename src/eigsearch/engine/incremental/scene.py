@@ -30,6 +30,30 @@ class TooLarge(EigsearchError):
     """The states of these candidates exceed the budget; fewer at a time will not."""
 
 
+@dataclass(frozen=True)
+class Budget:
+    """How many rows a layer may have.
+
+    Attributes:
+        rows: What is fastest.
+        most: What fits into memory, where there is a limit.
+    """
+
+    rows: int
+    most: int | None = None
+
+    def within(self, num_nodes: int) -> int:
+        """Return how many rows to aim at; what changes is to outweigh the base states."""
+        return self._capped(max(self.rows, _OVER_BASE * num_nodes))
+
+    def limit(self, num_nodes: int) -> int:
+        """Return how many rows are too many, so that a chunk that was underestimated is split."""
+        return self._capped(_TOLERATED * max(self.rows, _OVER_BASE * num_nodes))
+
+    def _capped(self, rows: int) -> int:
+        return rows if self.most is None else min(rows, self.most)
+
+
 @dataclass(frozen=True, eq=False)
 class State:
     """What a layer gives for every node at every time.
@@ -60,16 +84,18 @@ class Scene:
     """The lanes of some candidates, with the attributes of their graphs.
 
     `layers` is the depth of the model: where single nodes are explained, it bounds which states
-    can still reach them. `budget` is the largest number of rows that a layer may have.
+    can still reach them. `budget` says how many rows a layer may have; `widest` is what the widest
+    so far has.
     """
 
-    def __init__(self, parts: Sequence[Part], layers: int, budget: int) -> None:
+    def __init__(self, parts: Sequence[Part], layers: int, budget: Budget) -> None:
         self.lanes: Lanes = build_lanes(parts)
         self.queries = list({id(p.request.query): p.request.query for p in parts}.values())
         self.device = self.queries[0].data.edge_index.device
         self._layers = layers
         self._edge_keys: dict[int, tuple[Tensor, Array]] = {}
-        self._budget = _TOLERATED * row_budget(budget, len(self.lanes.node))
+        self._limit = budget.limit(len(self.lanes.node))
+        self.widest = len(self.lanes.node)
 
     def inputs(self, name: str) -> State | Tensor:
         """Return an attribute: node-level as a state, edge-level by edge, else by candidate."""
@@ -101,10 +127,18 @@ class Scene:
     def next_table(self, state: State, degrees_matter: bool) -> Table:
         """Return the rows of the layer after a state."""
         table = state.table.spread(degrees_matter, self.needed(state.depth + 1))
-        divisible = any(len(part) > 1 for part in self.lanes.parts)
-        if divisible and max(len(table), table.num_messages / _MESSAGES_PER_ROW) > self._budget:
-            raise TooLarge(f"Expected at most {self._budget} rows (got {len(table)}).")
+        self.make_room(len(table), table.num_messages)
         return table
+
+    def make_room(self, rows: int, links: int) -> None:
+        """Refuse what takes more than the budget, where fewer candidates would take less.
+
+        `links` are messages, or whatever else is an index and no row.
+        """
+        rows = max(rows, links // _MESSAGES_PER_ROW)
+        self.widest = max(self.widest, rows)
+        if rows > self._limit and self.lanes.counts.max() > 1:
+            raise TooLarge(f"Expected at most {self._limit} rows (got {rows}).")
 
     def align(self, states: Sequence[State]) -> list[State]:
         """Return states of several layers on common rows and places."""
@@ -142,11 +176,6 @@ class Scene:
         if self.queries[0].node is None:
             return None
         return np.concatenate([hop_distance(part.request.query) for part in self.lanes.parts])
-
-
-def row_budget(budget: int, num_nodes: int) -> int:
-    """Return how many rows a layer should have; what changes is to outweigh the base states."""
-    return max(budget, _OVER_BASE * num_nodes)
 
 
 def hop_distance(query: Query) -> Array:
