@@ -124,9 +124,10 @@ def rank(score: Tensor, tolerance: Tensor | float = 0.0) -> Ranking:
     value = score.numpy()
     order = np.argsort(-value, kind="stable")
     step = value[order[:-1]] - value[order[1:]]
+    limit: Any = tolerance
     if isinstance(tolerance, Tensor):
-        tolerance = _pairwise(step, tolerance.numpy()[order])
-    apart = step > tolerance
+        limit = _pairwise(step, tolerance.numpy()[order])
+    apart = step > limit
     tie = np.zeros(len(order), np.int64)
     tie[order[1:]] = np.cumsum(apart)
     inner = (np.flatnonzero(apart) + 1).tolist()
