@@ -14,12 +14,13 @@ from eigsearch.bench.frame import (
     section,
     settings_of,
 )
-from eigsearch.bench.theme import Theme, panels
+from eigsearch.bench.theme import Theme, legend, panels
 from eigsearch.report.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _SEARCHES = {
     "sweep": VERMILION,  # the paper's, as EiG-Search is drawn everywhere
@@ -74,7 +75,7 @@ def _with_and_without(frame: pd.DataFrame) -> list[Exhibit]:
 
 def _dumbbells(wide: pd.DataFrame, theme: Theme) -> Figure:
     settings, names = settings_of(wide), in_order(wide["explainer"])[::-1]
-    figure, axes = panels(settings, size=(3.7, 0.5 + 0.21 * len(names)))
+    figure, axes = panels(settings, height=0.5 + 0.21 * len(names))
     for number, (ax, setting) in enumerate(zip(axes, settings, strict=True)):
         here = wide[wide["setting"] == setting].set_index("explainer")
         for place, name in enumerate(names):
@@ -89,7 +90,15 @@ def _dumbbells(wide: pd.DataFrame, theme: Theme) -> Figure:
         ax.set_ylim(-0.6, len(names) - 0.4)
         ax.set_yticks(range(len(names)), [display(n) for n in names] if first else [])
         ax.set_xlabel("overall fidelity")
+    marks = {"cut at the limit": theme.paper, "searched under it": theme.ink}
+    legend(figure, [_mark(theme, name, fill) for name, fill in marks.items()], len(settings))
     return figure
+
+
+def _mark(theme: Theme, label: str, fill: str) -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], ls="", marker="o", mfc=fill, mec=theme.ink, label=label)
 
 
 def _every_search(frame: pd.DataFrame) -> list[Exhibit]:
@@ -97,11 +106,10 @@ def _every_search(frame: pd.DataFrame) -> list[Exhibit]:
     if rows.empty:
         return []
     rows = rows.assign(asked=rows["evaluations"] + rows["num_groups"] + 1)
-    columns = ["gain", "sparsity", "robust_gain", "precision", "recall", "asked", "seconds"]
+    columns = ["gain", "sparsity", "robust_gain", "precision", "recall", "asked"]
     curves = over_seeds(rows, ["setting", "search", "limit"], columns)
     table = rows.groupby(["search", "limit"], sort=False)[columns].mean().reset_index()
-    table["seconds"] *= 1000
-    table = table.rename(columns={"asked": "evaluations", "seconds": "ms"})
+    table = table.rename(columns={"asked": "evaluations"})
     whole = curves[[c for c in curves if not c.endswith("_std")]].copy()
     text = (
         "The same linear gradients under every search and limit. Gain is what searches maximise; "
@@ -122,7 +130,7 @@ def _every_search(frame: pd.DataFrame) -> list[Exhibit]:
         Exhibit(
             "searches_by_setting",
             "Every search, setting by setting",
-            "As above, for each setting; seconds are those of one explanation.",
+            "As above, for each setting.",
             table=Table(whole.rename(columns={"asked": "evaluations"})),
         ),
     ]
@@ -141,8 +149,7 @@ def _search_lines(curves: pd.DataFrame, theme: Theme) -> Figure:
             ax.fill_between(line["sparsity"], low, high, color=colour, alpha=0.12, linewidth=0)
         ax.set_xlabel("average sparsity")
     axes[0].set_ylabel("overall fidelity")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=8)
+    legend(figure, axes[0].get_legend_handles_labels()[0], len(settings))
     return figure
 
 
