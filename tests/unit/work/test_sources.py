@@ -78,6 +78,40 @@ def test_a_source_travels_without_what_it_has_read(tmp_path: Path) -> None:
     assert part.digest == source.digest
 
 
+def assert_same_graph(one: Data, other: Data) -> None:
+    assert list(one.keys()) == list(other.keys())
+    for key, value in one.items():
+        same = torch.equal(other[key], value) if isinstance(value, Tensor) else other[key] == value
+        assert same, key
+
+
+@pytest.mark.parametrize(
+    "extra", [{}, {"name": "a"}, {"y": torch.tensor(1)}, {"u": torch.ones(1, 3)}]
+)
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_graphs_in_memory_travel_as_they_are(extra: dict, everywhere: bool) -> None:
+    graphs = [graph.clone() for graph in GRAPHS[:3]]
+    graphs.append(Data(x=torch.ones(2, 10), edge_index=torch.zeros(2, 0, dtype=torch.long)))
+    for graph in graphs if everywhere else graphs[:1]:
+        graph.update(extra)
+    again = unpack(pack(MemorySource(graphs)))
+    assert len(again) == 4
+    for place, graph in enumerate(graphs):
+        assert_same_graph(graph, again[place])
+
+
+def test_graphs_of_other_shapes_and_types_travel_too() -> None:
+    odd = GRAPHS[0].clone()
+    odd.x = odd.x.double()
+    learned = GRAPHS[1].clone()
+    learned.x = learned.x.clone().requires_grad_()
+    for graphs in ([GRAPHS[0], odd], [GRAPHS[0], learned], [learned, learned], []):
+        again = unpack(pack(MemorySource(graphs)))
+        for place, graph in enumerate(graphs):
+            assert_same_graph(graph, again[place])
+            assert again[place].x.requires_grad == graph.x.requires_grad
+
+
 def test_molecules_as_smiles(tmp_path: Path) -> None:
     smiles = ["CCO", "c1ccccc1N", "not a molecule", "CC(=O)O"]
     frame = pd.DataFrame({"id": range(4), "smiles": smiles})
