@@ -51,8 +51,24 @@ def _margins(frame: pd.DataFrame) -> dict[str, Any]:
         "causes": [f"{count} to {cause}" for cause, count in causes.most_common()],
         "settings_ahead": sorted(fully[fully >= -EVEN].index),
         "settings": len(fully),
+        "standings": _standings(frame, margins),
         "behind_with": {name: _behind(frame, name) for name in _searches_run(frame)},
     }
+
+
+def _standings(frame: pd.DataFrame, margins: pd.DataFrame) -> list[dict[str, object]]:
+    """Return, for each setting, how often EiG-Search is ahead, behind, below what is printed."""
+    below = Counter(setting for setting, *_ in below_published(ours(section(frame, "fidelity"))))
+    return [
+        {
+            "setting": setting,
+            "ahead": int((mine["margin"] >= -EVEN).sum()),
+            "behind": int((mine["margin"] < -EVEN).sum()),
+            "printed": len(published_line("gain", str(setting), OURS)) > 0,
+            "below": below[str(setting)],
+        }
+        for setting, mine in margins.groupby("setting")
+    ]
 
 
 def _searches_run(frame: pd.DataFrame) -> list[str]:
@@ -83,7 +99,25 @@ def _published(frame: pd.DataFrame) -> dict[str, Any]:
     below = below_published(rows)
     printed = [s for s in rows["setting"].unique() if len(published_line("gain", s, OURS))]
     total = len(rows[rows["setting"].isin(printed)].groupby(["setting", "limit"]))
-    return {"published_points": total, "below": [f"{s} at {n} (by {d:.3f})" for s, n, d in below]}
+    return {
+        "published_points": total,
+        "below": [missing for *_, missing in below],
+        "classes": _classes(frame, set(printed)),
+    }
+
+
+def _classes(frame: pd.DataFrame, settings: set[str]) -> list[dict[str, object]]:
+    """Return, where both classes are explained, what each has to lose and what searches find."""
+    rows = section(frame, "searches")
+    rows = rows[rows["setting"].isin(settings) & (rows["limit"] == rows["limit"].min())]
+    rows = rows[rows["search"].isin(["sweep", "refine"])]
+    rows = rows[rows.groupby("setting")["target"].transform("nunique") > 1]
+    gains = rows.groupby(["setting", "target", "search"])[["gain", "fidelity_plus"]].mean()
+    return [
+        {"setting": setting, "target": int(target), **gains.loc[setting, target]["gain"]}
+        | {"plus": gains.loc[(setting, target, "sweep"), "fidelity_plus"]}
+        for setting, target in dict.fromkeys(index[:2] for index in gains.index)
+    ]
 
 
 def _searches(frame: pd.DataFrame) -> dict[str, Any]:

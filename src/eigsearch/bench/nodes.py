@@ -73,7 +73,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Figure:
                 continue
             colour, row = theme.line(name)["color"], here.loc[name]
             for protocol, mark in _MARKS.items():
-                ax.plot(row[f"{protocol}, pooled"], place, mark, **_look(theme, mark, colour))
+                ax.plot(row[f"{protocol}, pooled"], place, mark, **_look(mark, colour))
             if row["paper"] == row["paper"] and row["paper"] is not None:
                 ax.plot([row["paper"]] * 2, [place - 0.4, place + 0.4], ":", color=theme.ink)
         ax.set_ylim(-0.6, len(names) - 0.4)
@@ -84,17 +84,17 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Figure:
     return figure
 
 
-def _look(theme: Theme, mark: str, colour: str) -> dict[str, Any]:
+def _look(mark: str, colour: str) -> dict[str, Any]:
     """Return how a mark is drawn: filled where signs count, else hollow."""
     size = {"o": 6, "D": 5, "|": 11}[mark]
-    return {"ms": size, "mec": colour, "mfc": colour if mark == "o" else theme.paper, "mew": 1.4}
+    return {"ms": size, "mec": colour, "mfc": colour if mark == "o" else "none", "mew": 1.4}
 
 
 def _handles(theme: Theme) -> list[Line2D]:
     from matplotlib.lines import Line2D
 
     marks = [
-        Line2D([], [], ls="", marker=mark, label=name, **_look(theme, mark, theme.ink))
+        Line2D([], [], ls="", marker=mark, label=name, **_look(mark, theme.ink))
         for name, mark in _MARKS.items()
     ]
     return [*marks, Line2D([], [], ls=":", color=theme.ink, label="published")]
