@@ -108,7 +108,7 @@ class Ledger:
 
     def recall(self, *tries: Tries) -> tuple[Array, Array]:
         """Return φ of each subgraph that was judged, and of each rest."""
-        code = tries[0].code if len(tries) == 1 else np.concatenate([each.code for each in tries])
+        code = np.concatenate([each.code for each in tries]) if tries else self._number[:0]
         return self._look_up(code), self._look_up(code ^ self._all)
 
     def knows(self, tries: Tries) -> Array:

@@ -138,14 +138,13 @@ class _Climb:
         problem, ledger = self.problem, self.ledger
         singles = ledger.toggles(here.keep, problem.ranking.order.numpy())
         kept, removed = yield from ledger.judge(singles)
-        pairs = self._promising_pairs(here, singles, kept, removed)
-        tries = [singles, ledger.rows(pairs[: self._room])]
+        tries = [singles, self._promising_pairs(here, singles, kept, removed)]
         if sweep:
             phi = np.append(kept, here.kept), np.append(removed, here.removed)
             contrast = problem.contrast(*phi)
             ranking = rank_around(problem, here.keep, contrast[-1], contrast[:-1])
             tries.append(sweep_of(problem, ledger, ranking))
-        if sum(map(len, tries[1:])) > self._room:
+        while sum(map(len, tries[1:])) > self._room:
             tries.pop()
         yield from ledger.judge(*tries[1:])
         return self._best_of(here, tries, *ledger.recall(*tries))
@@ -193,8 +192,8 @@ class _Climb:
 
     def _promising_pairs(
         self, here: _Station, singles: Tries, kept: Array, removed: Array
-    ) -> Array:
-        """Return the pairs of toggles with the most promise, as keep-rows.
+    ) -> Tries:
+        """Return pairs of toggles with much promise: single toggles around the most promising one.
 
         The promise of a pair is its worth if the two effects on φ added up.
         """
@@ -209,13 +208,12 @@ class _Climb:
             ),
             singles.size[one] + singles.size[other] - np.count_nonzero(here.keep),
         )
-        best = np.argsort(-promise, kind="stable")[: self.options.pairs]
+        best = np.argsort(-promise, kind="stable")
         best = best[promise[best] > -np.inf]
-        rows = np.repeat(here.keep[None], len(best), axis=0)
-        order, number = self.problem.ranking.order.numpy(), np.arange(len(best))
-        for end in (one, other):
-            rows[number, order[end[best]]] ^= True
-        return rows
+        first, partners = _star(one[best], other[best], self.options.pairs)
+        order, base = self.problem.ranking.order.numpy(), here.keep.copy()
+        base[order[first]] ^= True
+        return self.ledger.toggles(base, order[partners])
 
     @property
     def _room(self) -> int:
@@ -249,6 +247,18 @@ def _two_of(count: int) -> tuple[Array, Array]:
     """Return the pairs of numbers below a count, as two columns."""
     one, other = np.triu_indices(count, k=1)
     return one, other
+
+
+def _star(one: Array, other: Array, count: int) -> tuple[int, Array]:
+    """Return what most of the first `count` pairs have in common, and its first partners.
+
+    An engine computes pairs that share a toggle from one common base.
+    """
+    if not len(one[:count]):
+        return 0, one[:0]
+    common = int(np.bincount(np.append(one[:count], other[:count])).argmax())
+    mine = np.flatnonzero((one == common) | (other == common))[:count]
+    return common, one[mine] + other[mine] - common
 
 
 def _rows(tries: Sequence[Tries], entries: Array) -> Array:
