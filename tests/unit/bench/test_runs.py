@@ -158,6 +158,14 @@ def test_disturbed_copies_measure_stability() -> None:
     assert any(row["relabelling_stability"] < 1 for row in chance)
 
 
+def test_a_node_is_found_again_in_another_numbering() -> None:
+    where = {"dataset": "Tree-Grid", "searches": ("sweep",), "sparsities": (0.7,), "sample": 1}
+    row, _ = _rows(_spec(stability_samples=2, **where))
+    assert row["status"] == "ok"
+    assert 0 < row["noise_stability"] <= 1
+    assert row["relabelling_stability"] == 1
+
+
 def test_rows_come_back_once_packed_or_not(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.prepare()
