@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigsearch.bench.frame import OURS, over_seeds, read_frame, section
+from eigsearch.bench.frame import OURS, display, over_seeds, read_frame, section
 from eigsearch.bench.margins import EVEN, loss_frame, margin_frame
 from eigsearch.bench.nodes import auc_frame
 from eigsearch.bench.overview import conditions
 from eigsearch.bench.page import template
 from eigsearch.bench.published import published_line
 from eigsearch.bench.report import exhibits
-from eigsearch.bench.searching import optimum_gaps, ours
+from eigsearch.bench.searching import lead_frame, optimum_gaps, ours
 from eigsearch.store.atomic import write_atomic
 
 if TYPE_CHECKING:
@@ -128,7 +128,21 @@ def _searches(frame: pd.DataFrame) -> dict[str, Any]:
     lines = [_search_line(asked[asked["search"] == n], n, base) for n in names]
     gaps = optimum_gaps(frame)
     gap = gaps.groupby("search")["gap"].mean().to_dict() if len(gaps) else {}
-    return {"search_lines": lines, "optimum_gap": {n: gap[n] for n in names if n in gap}}
+    leads = lead_frame(frame)
+    return {
+        "search_lines": lines,
+        "optimum_gap": {n: gap[n] for n in names if n in gap},
+        "searched": len(leads),
+        "leading": _leading(leads[leads["lead"] > EVEN]),
+    }
+
+
+def _leading(leads: pd.DataFrame) -> list[str]:
+    """Return, for each explainer that leads somewhere, in how many settings and by how much."""
+    return [
+        f"{display(name)} in {len(mine)} (by {mine['lead'].mean():.2f} on average)"
+        for name, mine in sorted(leads.groupby("explainer"), key=lambda each: -len(each[1]))
+    ]
 
 
 def _search_line(rows: pd.DataFrame, name: str, base: float) -> dict[str, object]:

@@ -14,6 +14,7 @@ from eigsearch.bench.frame import (
     section,
     settings_of,
 )
+from eigsearch.bench.margins import EVEN
 from eigsearch.bench.theme import Theme, legend, panels
 from eigsearch.report.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 
@@ -53,24 +54,37 @@ def _with_and_without(frame: pd.DataFrame) -> list[Exhibit]:
     wide = means.pivot(index=by[:2], columns="search", values=["gain", "sparsity"])
     wide = wide.reset_index()
     wide.columns = [" ".join(filter(None, column)) for column in wide.columns]
-    wide = by_method(wide)
+    wide = by_method(wide.merge(lead_frame(frame), on=by[:2], how="left"))
     limit = rows["limit"].iloc[0]
     text = (
         f"Overall fidelity of each ranking cut at sparsity {limit} (hollow) and searched along the "
         f"ranking under that limit (filled): sizes from 2 to the limit, the best gain wins. The "
         "search never sees another ranking, so what is left between the filled points is the "
-        "ranking's own. A search may return fewer edges than the cut."
+        "ranking's own. A search may return fewer edges than the cut. Lead: the gain of a searched "
+        "baseline minus that of EiG-Search on the same graphs. Red: the baseline is ahead."
     )
     table = wide.assign(explainer=wide["explainer"].map(display))
+    red = table.map(lambda _: False)
+    red["lead"] = table["lead"] > EVEN
     return [
         Exhibit(
             "search",
             "Every ranking without and with linear-complexity search",
             text,
             draw=lambda theme: _dumbbells(wide, theme),
-            table=Table(table),
+            table=Table(table, red),
         )
     ]
+
+
+def lead_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return setting, explainer and how far it is ahead of EiG-Search when searched alike."""
+    rows = middle(section(frame, "fidelity")).query("search == 'sweep'")
+    same = ["setting", "seed", "graph"]
+    mine = rows[rows["explainer"] == OURS].set_index(same)["gain"].rename("mine")
+    theirs = rows[rows["explainer"] != OURS].join(mine, on=same)
+    theirs = theirs.assign(lead=theirs["gain"] - theirs["mine"])
+    return theirs.groupby(["setting", "explainer"])["lead"].mean().reset_index()
 
 
 def _dumbbells(wide: pd.DataFrame, theme: Theme) -> Figure:

@@ -16,7 +16,7 @@ from eigsearch.bench.margins import loss_frame, margin_frame
 from eigsearch.bench.published import published, published_line, published_value
 from eigsearch.bench.report import write_report
 from eigsearch.bench.schema import Row
-from eigsearch.bench.searching import optimum_gaps
+from eigsearch.bench.searching import lead_frame, optimum_gaps
 from eigsearch.bench.theme import DARK, LIGHT
 
 ROW: Row = {
@@ -97,6 +97,13 @@ def test_a_loss_below_the_spread_over_seeds_is_chance(results: Path) -> None:
     (loss,) = loss_frame(read_frame(results)).to_dict("records")
     assert loss["spread"] > -loss["margin"] > 0
     assert loss["why"].startswith("chance")
+
+
+def test_a_lead_is_that_of_the_searched_baseline_on_the_same_graphs(results: Path) -> None:
+    frame = read_frame(results)
+    for limit, lead in ((0.5, 0.1 - 0.5), (0.9, 0.3 - 0.2)):
+        (line,) = lead_frame(frame[frame["limit"] == limit]).to_dict("records")
+        assert line["lead"] == pytest.approx(lead)
 
 
 def test_the_gap_is_that_to_the_exhaustive_search(results: Path) -> None:
