@@ -24,6 +24,7 @@ from eigsearch.work import (
     save_graph,
 )
 from eigsearch.work.pack import pack, unpack
+from eigsearch.work.sources import files
 from tests.unit.work.networks import Choosy, Small
 from tests.unit.work.test_explain_to import broken, row_bytes
 
@@ -76,6 +77,17 @@ def test_a_source_travels_without_what_it_has_read(tmp_path: Path) -> None:
     assert len(pack(part)) < 2_000
     assert torch.equal(part[1].edge_index, GRAPHS[9].edge_index)
     assert part.digest == source.digest
+
+
+def test_a_file_is_read_once_for_all_shards_of_a_worker(tmp_path: Path, monkeypatch) -> None:
+    save_file(GRAPHS, tmp_path / "0.pt")
+    read = []
+    real = files.load_file
+    monkeypatch.setattr(files, "load_file", lambda *a, **k: read.append(a) or real(*a, **k))
+    source = DirectorySource(tmp_path)
+    parts = [unpack(pack(source.part([place]))) for place in range(len(source))]
+    assert [part[0].num_edges for part in parts] == [graph.num_edges for graph in GRAPHS]
+    assert len(read) == 1
 
 
 def assert_same_graph(one: Data, other: Data) -> None:
