@@ -17,6 +17,8 @@ import numpy as np
 
 ROOT = Path(__file__).parents[1]
 ROWS = ROOT / "benchmarks" / "results" / "speed"
+PAPER = ROOT / "benchmarks" / "results" / "paper"
+LIMIT = 0.7
 NOTE = ROOT / "docs" / "design" / "incremental-engine.md"
 README = ROOT / "README.md"
 Row = dict[str, str]
@@ -78,6 +80,25 @@ def profile() -> str:
     """Return the shares of an explanation's time."""
     rows = [[r["model"], r["part"], f"{100 * float(r['share']):.0f} %"] for r in read("profile")]
     return table(["model", "part", "share"], rows)
+
+
+def results() -> str:
+    """Return EiG-Search's gain in each setting, and the baseline that comes nearest."""
+    from eigsearch.bench.frame import compared, display, over_seeds, read_frame
+    from eigsearch.bench.margins import margin_frame
+
+    frame = read_frame(PAPER)
+    rows = compared(frame).query("explainer == 'eig_search' and limit == @LIMIT")
+    means = over_seeds(rows, ["setting"], ["sparsity", "gain"]).set_index("setting")
+    margins = margin_frame(frame).query("limit == @LIMIT").sort_values("margin")
+    lines = []
+    for setting, nearest in margins.groupby("setting").first().iterrows():
+        ours, name = means.loc[setting], display(nearest["explainer"])
+        others = int((margins["setting"] == setting).sum())
+        cells = f"{ours['gain']:.2f}", f"{ours['sparsity']:.2f}", f"{others}"
+        lines.append([setting, *cells, f"{name}, {nearest['margin']:+.2f}"])
+    header = ["network", "overall fidelity", "average sparsity", "baselines", "nearest, margin"]
+    return table(header, lines)
 
 
 def curves() -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray, np.ndarray]]:

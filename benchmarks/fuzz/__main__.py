@@ -3,7 +3,7 @@
     python -m benchmarks.fuzz --graphs 100000 --seed 0
     python -m benchmarks.fuzz --only 4711 --seed 0
 
-A case is one model with up to 32 graphs. What breaks is printed with the number of its case,
+A case is one model with up to 64 graphs. What breaks is printed with the number of its case,
 and `--only` runs that case again and lets the error fly.
 """
 

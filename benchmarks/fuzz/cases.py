@@ -16,7 +16,7 @@ from benchmarks.fuzz.graphs import draw_graph
 from benchmarks.fuzz.models import Plan, draw_model, draw_plan
 from eigsearch import SubgraphExplanation
 
-_GRAPHS, _GRAPHS_WITH_NODES = 32, 8  # at most in a case; they share a model and its calls
+_GRAPHS, _GRAPHS_WITH_NODES = 64, 16  # at most in a case; they share a model and its calls
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def draw_case(seed: int, number: int) -> Case:
 
 def draw_nodes(dice: Dice, data: Data) -> list[int]:
     """Return a few nodes of a graph."""
-    return sorted(dice.some(range(int(data.num_nodes)), dice.randint(1, 2)))
+    return sorted(dice.some(range(int(data.num_nodes)), 1 + dice.chance(0.3)))
 
 
 def draw_partition(dice: Dice, num_edges: int) -> Tensor:

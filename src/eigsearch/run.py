@@ -99,19 +99,29 @@ class Run:
         """Return the model's output for each graph, and what follows from it ahead of time.
 
         An engine that understands the model computes the whole graph for the sake of its removals,
-        so both are one request. The first time, make sure that the model can be trusted.
+        so both are one request.
         """
-        if self.engine.understands(queries[0]):
+        if self._understood(queries):
             family = Removals if ahead else Whole
             return self.engine.outputs([Request(q, family(q.groups.count)) for q in queries])
-        outputs = self._whole_outputs(queries)
-        if not self._trusted:
-            self._trusted = True
-            if self._depends_on_company(queries, outputs):
-                self.batched.shares_calls = False
-                outputs = self._whole_outputs(queries)
-                self._refuse_chance(outputs, self._whole_outputs(queries))
-        return outputs
+        return self._whole_outputs(queries)
+
+    def _understood(self, queries: Sequence[Query]) -> bool:
+        """Tell whether an engine understands the model; the first time, find out about both.
+
+        That comes before any answer, because the first one has to be computed as all others are.
+        """
+        largest = max(queries, key=lambda query: query.groups.count)
+        if not self._trusted and not self.engine.understands(largest):
+            self._check_model(queries)
+        self._trusted = True
+        return self.engine.confirm(largest)
+
+    def _check_model(self, queries: Sequence[Query]) -> None:
+        """Stop sharing calls where that changes outputs, and refuse outputs of chance."""
+        if self._depends_on_company(queries, self._whole_outputs(queries)):
+            self.batched.shares_calls = False
+            self._refuse_chance(self._whole_outputs(queries), self._whole_outputs(queries))
 
     def _whole_outputs(self, queries: Sequence[Query]) -> list[Tensor]:
         return self.batched.outputs([Request(q, Whole(q.groups.count)) for q in queries])

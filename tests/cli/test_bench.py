@@ -60,8 +60,10 @@ def test_a_killed_plan_goes_on_and_ends_with_the_same_rows(run: Run, tmp_path: P
     _kill_half_way(plan, killed)
     before = Results(killed).finished()
     assert 3 <= len(before) < 8
-    again = run("bench", plan, "--out", killed)
+    again = run("bench", plan, "--out", killed, "--workers", 2)
     assert again.stderr.count("rows in") == 8 - len(before)
+    assert "[8/8]" in again.stderr
+    assert "about 0 s left" in again.stderr
     assert _content(killed).equals(_content(calm))
 
 

@@ -67,3 +67,12 @@ def test_rounding_does_not_decide_what_ties_where_weights_differ(noise: float) -
     score = torch.tensor([8e-5, noise, 0.0], dtype=torch.float64)
     tolerance = torch.tensor([5e-5, 5e-5, 1e-4], dtype=torch.float64)
     assert rank(score, tolerance).cuts == (3,)
+
+
+@pytest.mark.parametrize("conv", ["GCN", "GIN", "GAT"])
+def test_the_first_answer_of_a_model_is_computed_as_all_others(conv: str) -> None:
+    model = make_net(conv, "sum")
+    first, second = (eigsearch.explain(model, house()) for _ in range(2))
+    assert first.value == second.value
+    assert torch.equal(first.edge_score, second.edge_score)
+    assert torch.equal(first.curve.kept, second.curve.kept)

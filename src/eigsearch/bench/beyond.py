@@ -10,8 +10,9 @@ import numpy as np
 from eigsearch.bench.exhibit import Exhibit, Table
 from eigsearch.bench.frame import OURS, by_method, compared, display, in_order, section, settings_of
 from eigsearch.bench.searching import middle, ours
-from eigsearch.bench.theme import Theme, panels
+from eigsearch.bench.theme import Theme, panels, shades
 from eigsearch.metrics import METRICS
+from eigsearch.report.palette import BLUE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +22,7 @@ _OTHERS = (
     *("gain", "robust_gain", "characterization", "label_gain"),
     *("noise_stability", "relabelling_stability"),
 )
+_STRONG = 0.55  # an overlap whose ground is dark enough for light letters
 
 
 def beyond_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
@@ -29,7 +31,7 @@ def beyond_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
 
 
 def _metrics(frame: pd.DataFrame) -> list[Exhibit]:
-    rows = middle(compared(frame))
+    rows = _served_by_most(middle(compared(frame)))
     if rows.empty:
         return []
     wide = rows.groupby("explainer")[list(_OTHERS[:4])].mean()
@@ -50,13 +52,20 @@ def _metrics(frame: pd.DataFrame) -> list[Exhibit]:
         Exhibit(
             "metrics",
             "Metrics that EiG-Search does not optimise",
-            f"Means over all settings at limit {limit}; EiG-Search searches, baselines have a "
-            f"fixed size. {definitions} Higher is better in every column. A search may return "
-            "fewer edges than the fixed size, which robust gain does not reward; Random does not "
-            "look at features, so noise cannot change it. Red: a baseline leads.",
+            f"Means over the settings {', '.join(settings_of(rows))} at limit {limit}; EiG-Search "
+            f"searches, baselines have a fixed size. {definitions} Higher is better in every "
+            "column. A search may return fewer edges than the fixed size, which robust gain does "
+            "not reward; Random does not look at features, so noise cannot change it. Red: a "
+            "baseline leads.",
             table=Table(table, red.reset_index(names="method").assign(method=False)),
         )
     ]
+
+
+def _served_by_most(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the settings with the most methods: means are over the same ones."""
+    count = rows.groupby("setting")["explainer"].transform("nunique")
+    return rows[count == count.max()]
 
 
 def _truth(frame: pd.DataFrame) -> list[Exhibit]:
@@ -109,14 +118,15 @@ def _histograms(rows: pd.DataFrame, theme: Theme) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
     settings = settings_of(rows)
-    figure, axes = panels(settings, size=(3.5, 2.0))
+    figure, axes = panels(settings, height=2.0)
     for ax, setting in zip(axes, settings, strict=True):
         sizes = rows[rows["setting"] == setting]["size"]
         bins = np.arange(int(sizes.min()) - 0.5, int(sizes.max()) + 1.5).tolist()
         ax.hist(sizes, bins=bins, color=theme.line(OURS)["color"], rwidth=0.85)
         ax.set_xlabel("size (edges)")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[0].set_ylabel("graphs")
+        ax.set_ylabel("graphs")
     return figure
 
 
@@ -159,17 +169,15 @@ def agreement(rows: pd.DataFrame, names: list[str]) -> np.ndarray:
 
 
 def _heat(matrix: np.ndarray, names: list[str], theme: Theme) -> Figure:
-    side = 1.6 + 0.42 * len(names)
-    figure, (ax,) = panels([""], size=(side + 0.8, side))
-    colours = "Blues" if theme.ground == "light" else "Blues_r"
-    ax.imshow(matrix, cmap=colours, vmin=0, vmax=1)
+    figure, (ax,) = panels([""], height=1.4 + 0.3 * len(names))
+    others = np.where(np.eye(len(names), dtype=bool), np.nan, matrix)
+    ax.imshow(others, cmap=shades(theme, BLUE), vmin=0, vmax=1, aspect="auto")
     ax.grid(visible=False)
     shown = [display(name) for name in names]
-    ax.set_xticks(range(len(names)), shown, rotation=45, ha="right")
+    ax.set_xticks(range(len(names)), shown, rotation=30, ha="right")
     ax.set_yticks(range(len(names)), shown)
-    for (row, column), value in np.ndenumerate(matrix):
+    for (row, column), value in np.ndenumerate(others):
         if value == value:
-            strong = (value > 0.55) == (theme.ground == "light")
-            tone = "#ffffff" if strong else "#1c1e21"
-            ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color=tone)
+            tone = theme.paper if value > _STRONG else theme.ink
+            ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8, color=tone)
     return figure

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigsearch.bench.fidelity import EVEN, margin_frame
 from eigsearch.bench.frame import OURS, display, over_seeds, read_frame, section
+from eigsearch.bench.margins import EVEN, loss_frame, margin_frame
 from eigsearch.bench.nodes import auc_frame
 from eigsearch.bench.overview import conditions
 from eigsearch.bench.page import template
 from eigsearch.bench.published import published_line
 from eigsearch.bench.report import exhibits
-from eigsearch.bench.searching import optimum_gaps, ours
+from eigsearch.bench.searching import lead_frame, optimum_gaps, ours
 from eigsearch.store.atomic import write_atomic
 
 if TYPE_CHECKING:
@@ -25,34 +26,49 @@ if TYPE_CHECKING:
 
 def write_discussion(results: str | Path, path: str | Path) -> Path:
     """Write the discussion of a directory of results as Markdown, and return its path."""
-    frame, path = read_frame(results), Path(path)
+    path = Path(path)
+    write_atomic(path, discussion(results, path).encode())
+    return path
+
+
+def discussion(results: str | Path, path: Path) -> str:
+    """Return the discussion as it stands in the file `path`, from where it points to figures."""
+    frame = read_frame(results)
     tables = {each.name: each.table.markdown() for each in exhibits(frame) if each.table}
     facts = {**_margins(frame), **_published(frame), **_searches(frame), **_nodes(frame)}
     figures = Path(os.path.relpath(Path(results, "report", "figures"), path.parent)).as_posix()
     about = {"tables": tables, "conditions": conditions(frame), "figures": figures}
-    text = template("results.md").render(**about, **facts)
-    write_atomic(path, text.encode())
-    return path
+    return template("results.md").render(**about, **facts)
 
 
 def _margins(frame: pd.DataFrame) -> dict[str, Any]:
-    margins = margin_frame(frame)
-    behind = margins[margins["margin"] < -EVEN].sort_values("margin")
-    seen = section(frame, "fidelity").drop_duplicates(["setting", "explainer", "seed", "graph"])
-    graphs = seen.groupby(["setting", "explainer"]).size().to_dict()
-    lines = [
-        f"{row.setting}, limit {row.limit}: {display(str(row.explainer))} by {-row.margin:.3f} "
-        f"({graphs[row.setting, row.explainer]} graphs)"
-        for row in behind.itertuples()
-    ]
+    margins, losses = margin_frame(frame), loss_frame(frame)
     fully = margins.groupby("setting")["margin"].min()
+    causes = Counter(why.partition(":")[0] for why in losses["why"])
     return {
         "points": len(margins),
-        "behind": lines,
+        "behind": len(losses),
+        "causes": [f"{count} to {cause}" for cause, count in causes.most_common()],
         "settings_ahead": sorted(fully[fully >= -EVEN].index),
         "settings": len(fully),
+        "standings": _standings(frame, margins),
         "behind_with": {name: _behind(frame, name) for name in _searches_run(frame)},
     }
+
+
+def _standings(frame: pd.DataFrame, margins: pd.DataFrame) -> list[dict[str, object]]:
+    """Return, for each setting, how often EiG-Search is ahead, behind, below what is printed."""
+    below = Counter(setting for setting, *_ in below_published(ours(section(frame, "fidelity"))))
+    return [
+        {
+            "setting": setting,
+            "ahead": int((mine["margin"] >= -EVEN).sum()),
+            "behind": int((mine["margin"] < -EVEN).sum()),
+            "printed": len(published_line("gain", str(setting), OURS)) > 0,
+            "below": below[str(setting)],
+        }
+        for setting, mine in margins.groupby("setting")
+    ]
 
 
 def _searches_run(frame: pd.DataFrame) -> list[str]:
@@ -60,8 +76,9 @@ def _searches_run(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name in names if name != "sweep"]
 
 
-def _behind(frame: pd.DataFrame, search: str) -> int:
-    return int((margin_frame(frame, search)["margin"] < -EVEN).sum())
+def _behind(frame: pd.DataFrame, search: str) -> str:
+    margins = margin_frame(frame, search)["margin"]
+    return f"{int((margins < -EVEN).sum())} of {len(margins)}"
 
 
 def below_published(rows: pd.DataFrame) -> list[tuple[str, float, float]]:
@@ -80,8 +97,27 @@ def below_published(rows: pd.DataFrame) -> list[tuple[str, float, float]]:
 def _published(frame: pd.DataFrame) -> dict[str, Any]:
     rows = ours(section(frame, "fidelity"))
     below = below_published(rows)
-    total = len(rows.groupby(["setting", "limit"]))
-    return {"published_points": total, "below": [f"{s} at {n} (by {d:.3f})" for s, n, d in below]}
+    printed = [s for s in rows["setting"].unique() if len(published_line("gain", s, OURS))]
+    total = len(rows[rows["setting"].isin(printed)].groupby(["setting", "limit"]))
+    return {
+        "published_points": total,
+        "below": [missing for *_, missing in below],
+        "classes": _classes(frame, set(printed)),
+    }
+
+
+def _classes(frame: pd.DataFrame, settings: set[str]) -> list[dict[str, object]]:
+    """Return, where both classes are explained, what each has to lose and what searches find."""
+    rows = section(frame, "searches")
+    rows = rows[rows["setting"].isin(settings) & (rows["limit"] == rows["limit"].min())]
+    rows = rows[rows["search"].isin(["sweep", "refine"])]
+    rows = rows[rows.groupby("setting")["target"].transform("nunique") > 1]
+    gains = rows.groupby(["setting", "target", "search"])[["gain", "fidelity_plus"]].mean()
+    return [
+        {"setting": setting, "target": int(target), **gains.loc[setting, target]["gain"]}
+        | {"plus": gains.loc[(setting, target, "sweep"), "fidelity_plus"]}
+        for setting, target in dict.fromkeys(index[:2] for index in gains.index)
+    ]
 
 
 def _searches(frame: pd.DataFrame) -> dict[str, Any]:
@@ -92,7 +128,21 @@ def _searches(frame: pd.DataFrame) -> dict[str, Any]:
     lines = [_search_line(asked[asked["search"] == n], n, base) for n in names]
     gaps = optimum_gaps(frame)
     gap = gaps.groupby("search")["gap"].mean().to_dict() if len(gaps) else {}
-    return {"search_lines": lines, "optimum_gap": {n: gap[n] for n in names if n in gap}}
+    leads = lead_frame(frame)
+    return {
+        "search_lines": lines,
+        "optimum_gap": {n: gap[n] for n in names if n in gap},
+        "searched": len(leads),
+        "leading": _leading(leads[leads["lead"] > EVEN]),
+    }
+
+
+def _leading(leads: pd.DataFrame) -> list[str]:
+    """Return, for each explainer that leads somewhere, in how many settings and by how much."""
+    return [
+        f"{display(name)} in {len(mine)} (by {mine['lead'].mean():.2f} on average)"
+        for name, mine in sorted(leads.groupby("explainer"), key=lambda each: -len(each[1]))
+    ]
 
 
 def _search_line(rows: pd.DataFrame, name: str, base: float) -> dict[str, object]:
@@ -101,7 +151,6 @@ def _search_line(rows: pd.DataFrame, name: str, base: float) -> dict[str, object
         "change": rows["gain"].mean() - base,
         "below": len(below_published(rows)),
         "evaluations": _by_limit(rows, (0.5, 0.7, 0.9)),
-        "ms": 1000 * rows["seconds"].mean(),
         "robust": rows["robust_gain"].mean(),
         "precision": rows["precision"].mean(),
         "recall": rows["recall"].mean(),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eigsearch.bench.plan import Plan
+from eigsearch.bench.ready import forget
 from eigsearch.bench.results import Results
 from eigsearch.bench.runner import Finished, RunJob
 from eigsearch.bench.spec import RunSpec
@@ -39,6 +40,7 @@ def carry_out(
     Whatever stops it, the same call goes on where it was and ends with the same rows. The rows of
     the section `again` are removed first.
     """
+    forget()
     results = Results(out)
     results.prepare()
     if again is not None:

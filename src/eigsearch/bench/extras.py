@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -27,13 +29,17 @@ def add_robust(
 
 
 def stability_columns(run: Run, explanation: SubgraphExplanation, samples: int) -> Row:
-    """Return how much of a graph's explanation survives feature noise and renumbering."""
+    """Return how much of an explanation survives feature noise and renumbering."""
+    data = copy.copy(explanation.data)
+    data.explained = torch.zeros(int(data.num_nodes), dtype=torch.bool)
+    if explanation.node is not None:
+        data.explained[explanation.node] = True  # what finds the node in another numbering
 
-    def explain(data: Data) -> Tensor:
-        (again,) = run.answer([Question(data, explanation.target)])
+    def explain(graph: Data) -> Tensor:
+        node = int(graph.explained.nonzero()) if bool(graph.explained.any()) else None
+        (again,) = run.answer([Question(graph, explanation.target, node)])
         return again.edge_mask
 
-    data = explanation.data
     return {
         "noise_stability": metrics.noise_stability(explain, data, samples=samples),
         "relabelling_stability": metrics.relabelling_stability(explain, data, samples=samples),

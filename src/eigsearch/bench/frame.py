@@ -32,9 +32,9 @@ def section(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     return frame[(frame["section"] == name) & (frame["status"] == "ok")]
 
 
-def compared(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the paper's comparison: EiG-Search searches, baselines have a size."""
-    rows = section(frame, "fidelity")
+def compared(frame: pd.DataFrame, name: str = "fidelity") -> pd.DataFrame:
+    """Return the rows of an experiment as the paper compares: only EiG-Search searches."""
+    rows = section(frame, name)
     wanted = rows["explainer"].eq(OURS).map({True: "sweep", False: "fixed"})
     return rows[rows["search"] == wanted]
 

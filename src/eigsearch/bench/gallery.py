@@ -61,7 +61,8 @@ def _grid(rows: pd.DataFrame, theme: Theme) -> Figure:
                 explanation, known = _explanation(cells[name, setting], setting)
                 plot(explanation, ax, known)
             if row == 0:
-                ax.set_title(setting, fontsize=9, color="#1c1e21")
+                middle_of = (ax.get_position().x0 + ax.get_position().x1) / 2
+                figure.text(middle_of, 0.985, setting, ha="center", fontsize=9, color="#1c1e21")
             if column == 0:
                 words = {"transform": ax.transAxes, "ha": "right", "va": "center", "fontsize": 8}
                 ax.text(-0.03, 0.5, display(name), color="#1c1e21", **words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eigsearch.bench.exhibit import Exhibit, Table
-from eigsearch.bench.theme import Theme, panels
+from eigsearch.bench.theme import Theme, legend, panels
 from eigsearch.report.palette import BLUE, PURPLE, VERMILION
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def inducing_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
 
 def _bars(means: pd.DataFrame, theme: Theme) -> Figure:
     metrics = [m for m in ("intuitiveness", "exhaustiveness") if means[m].notna().any()]
-    figure, axes = panels(metrics, size=(4.2, 2.4))
-    datasets = sorted(means["dataset"].unique())
+    figure, axes = panels(metrics, height=2.6)
     for ax, metric in zip(axes, metrics, strict=True):
+        datasets = sorted(means[means[metric].notna()]["dataset"].unique())
         for number, (technique, (name, colour)) in enumerate(_TECHNIQUES.items()):
             values = means[means["technique"] == technique].set_index("dataset")[metric]
             places = [place + 0.27 * (number - 1) for place in range(len(datasets))]
@@ -58,6 +58,5 @@ def _bars(means: pd.DataFrame, theme: Theme) -> Figure:
         ax.set_xticks(range(len(datasets)), datasets, fontsize=8)
         ax.set_ylim(0, 1.05)
         ax.grid(axis="x", visible=False)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
+    legend(figure, axes[0].get_legend_handles_labels()[0], len(metrics))
     return figure

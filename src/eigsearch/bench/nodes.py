@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eigsearch.bench.exhibit import Exhibit, Table
 from eigsearch.bench.frame import by_method, display, in_order, over_seeds, section, settings_of
 from eigsearch.bench.published import published_value
-from eigsearch.bench.theme import Theme, panels
+from eigsearch.bench.theme import Theme, legend, panels
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _TEXT = (
     "Area under the ROC curve of edge scores for nodes of motifs that are classified correctly. "
-    "Positives are the edges of the node's own motif. Two protocols: candidates are the edges of "
-    "the node's computation graph (filled), or all edges of the graph, those out of reach behind "
-    "all others (hollow). Unsigned takes the size of a score without its sign, on the computation "
-    "graph. Pooled puts the edges of all nodes in one list; mean is over nodes. The "
+    "Positives are the edges of the node's own motif. Three readings of the same scores. Near: "
+    "candidates are the edges of the node's computation graph, so a method must tell the motif "
+    "from edges that matter as well. Whole: candidates are all edges of the graph, those out of "
+    "reach last; most are easy negatives, so knowing the neighbourhood is nearly enough. Unsigned: "
+    "near, by the size of a score without its sign, so an edge that speaks against the class "
+    "counts as found. Pooled puts the edges of all nodes in one list, mean is over nodes. The "
     "paper scores an edge here by the norm of the change of all outputs, which has no sign, and "
-    "does not state its candidates (dotted: its values)."
+    "does not state its candidates."
 )
 
 
 _PROTOCOLS = {"auc": "near", "auc_whole": "whole", "auc_unsigned": "unsigned"}
+_MARKS = {"near": "o", "unsigned": "D", "whole": "|"}
 
 
 def node_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
@@ -61,19 +65,36 @@ def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _draw(table: pd.DataFrame, theme: Theme) -> Figure:
     settings, names = settings_of(table), in_order(table["explainer"])[::-1]
-    figure, axes = panels(settings, size=(3.7, 0.6 + 0.24 * len(names)))
+    figure, axes = panels(settings, height=0.6 + 0.24 * len(names))
     for number, (ax, setting) in enumerate(zip(axes, settings, strict=True)):
         here = table[table["setting"] == setting].set_index("explainer")
         for place, name in enumerate(names):
             if name not in here.index:
                 continue
             colour, row = theme.line(name)["color"], here.loc[name]
-            ax.plot(row["near, pooled"], place, "o", ms=6, color=colour)
-            ax.plot(row["whole, pooled"], place, "o", ms=6, mfc=theme.paper, mec=colour)
+            for protocol, mark in _MARKS.items():
+                ax.plot(row[f"{protocol}, pooled"], place, mark, **_look(mark, colour))
             if row["paper"] == row["paper"] and row["paper"] is not None:
                 ax.plot([row["paper"]] * 2, [place - 0.4, place + 0.4], ":", color=theme.ink)
         ax.set_ylim(-0.6, len(names) - 0.4)
         ax.set_yticks(range(len(names)), [display(n) for n in names] if number == 0 else [])
         ax.set_xlabel("AUC, pooled")
         ax.axvline(0.5, color=theme.ink, linewidth=0.5)
+    legend(figure, _handles(theme), len(settings))
     return figure
+
+
+def _look(mark: str, colour: str) -> dict[str, Any]:
+    """Return how a mark is drawn: filled where signs count, else hollow."""
+    size = {"o": 6, "D": 5, "|": 11}[mark]
+    return {"ms": size, "mec": colour, "mfc": colour if mark == "o" else "none", "mew": 1.4}
+
+
+def _handles(theme: Theme) -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    marks = [
+        Line2D([], [], ls="", marker=mark, label=name, **_look(mark, theme.ink))
+        for name, mark in _MARKS.items()
+    ]
+    return [*marks, Line2D([], [], ls=":", color=theme.ink, label="published")]

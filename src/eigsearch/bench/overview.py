@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from eigsearch.bench.exhibit import Exhibit, Table
-from eigsearch.bench.frame import OURS, compared, display, in_order
+from eigsearch.bench.frame import compared, display, in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,25 +45,30 @@ def _samples(frame: pd.DataFrame) -> list[Exhibit]:
     rows = rows[rows["limit"] == rows["limit"].min()]
     wide = rows.groupby(["explainer", "setting"]).size().unstack("setting")
     wide = wide.loc[in_order(wide.index)].fillna(0).astype(int)
-    options = rows.drop_duplicates("explainer").set_index("explainer")["options"]
-    wide["options"] = options.replace("{}", "")
+    by_explainer = rows.groupby("explainer")
+    wide["seeds"] = by_explainer["seed"].nunique()
+    wide["trained on"] = by_explainer["fit_sample"].agg(_span)
+    wide["options"] = by_explainer["options"].first().replace("{}", "")
     table = wide.reset_index()
-    few = table.map(lambda _: False)
-    ours = table[table["explainer"] == OURS]
-    if len(ours):
-        for setting in wide.columns[:-1]:
-            few[setting] = table[setting] < int(ours[setting].iloc[0])
     table["explainer"] = table["explainer"].map(display)
     return [
         Exhibit(
             "samples",
             "How many graphs each method saw",
-            "Predictions explained in each setting, all seeds together. Red: a slow method was "
-            "given fewer than EiG-Search, so its points carry more chance. Options differ from the "
-            "method's defaults where they are named.",
-            table=Table(table, few),
+            "Predictions explained in each setting, all seeds together: a slow method was given "
+            "fewer than EiG-Search, so its points carry more chance. Trained on: graphs, evenly "
+            "spaced through the data set. Options differ from the method's defaults where they are "
+            "named; `num_nodes` is how many nodes of a node task it is trained on.",
+            table=Table(table),
         )
     ]
+
+
+def _span(counts: pd.Series) -> str:
+    """Return the least and the most of some counts, in a text; empty if there are none."""
+    if counts.isna().all():
+        return ""
+    return f"{counts.min():.0f}–{counts.max():.0f}"
 
 
 def _misses(frame: pd.DataFrame) -> list[Exhibit]:

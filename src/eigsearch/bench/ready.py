@@ -7,6 +7,7 @@ import time
 from functools import lru_cache
 
 from eigsearch import explainers
+from eigsearch.bench.digests import data_digest
 from eigsearch.bench.schema import Row
 from eigsearch.bench.setting import load_setting
 from eigsearch.bench.spec import RunSpec
@@ -37,6 +38,12 @@ def _trained(
     start = time.perf_counter()
     method.fit(setting.model, graphs)
     return method, {"train_seconds": time.perf_counter() - start, "fit_sample": len(graphs)}
+
+
+def forget() -> None:
+    """Forget what this process has loaded and trained: files may have changed since."""
+    for known in (data_digest, load_setting, _trained):
+        known.cache_clear()
 
 
 def _every(count: int, wanted: int | None) -> int:

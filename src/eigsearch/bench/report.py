@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eigsearch.bench.beyond import beyond_exhibits
+from eigsearch.bench.drift import drift_exhibits
 from eigsearch.bench.effort import effort_exhibits
 from eigsearch.bench.exhibit import Exhibit
 from eigsearch.bench.fidelity import fidelity_exhibits
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _MAKERS = (
     fidelity_exhibits,
     search_exhibits,
+    drift_exhibits,
     effort_exhibits,
     node_exhibits,
     gallery_exhibits,

@@ -12,10 +12,13 @@ from eigsearch.errors import MissingExtraError
 from eigsearch.report.palette import Colour, method_style
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 _DPI = 130
+_WIDTH = 10.5
 _INKED = (
     *("text.color", "axes.labelcolor", "axes.edgecolor"),
     *("xtick.color", "ytick.color", "axes.titlecolor"),
@@ -59,20 +62,38 @@ def render(draw: Draw, theme: Theme, form: str) -> bytes:
 
 
 def panels(
-    titles: Sequence[str], columns: int = 3, size: tuple[float, float] = (3.5, 2.7)
+    titles: Sequence[str], columns: int = 3, height: float = 2.7
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with one titled panel each, in rows of `columns`."""
+    """Return a figure with one titled panel each, in rows of `columns`.
+
+    All figures are equally wide, so that their letters have one size on a page.
+    """
     from matplotlib.figure import Figure
 
     columns = max(1, min(columns, len(titles)))
     rows = -(-len(titles) // columns)
-    figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+    figure = Figure(figsize=(_WIDTH, height * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False).flatten().tolist()
     for ax in grid[len(titles) :]:
         ax.axis("off")
     for ax, title in zip(grid, titles, strict=False):
         ax.set_title(title, fontsize=10, loc="left")
     return figure, grid[: len(titles)]
+
+
+def legend(figure: Figure, handles: Sequence[Artist], shown: int) -> None:
+    """Put the legend into the cell that `shown` panels leave free, or else below them."""
+    if len(figure.axes) > shown:
+        figure.axes[shown].legend(handles=handles, loc="center", ncols=2)
+    else:
+        figure.legend(handles=handles, loc="outside lower center", ncols=6, fontsize=8)
+
+
+def shades(theme: Theme, colour: Colour) -> Colormap:
+    """Return the colours between a ground and a colour on it."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("shades", [theme.paper, theme.colour(colour)])
 
 
 @contextmanager

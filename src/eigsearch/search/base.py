@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
+from scipy.special import expit
 from torch import Tensor
 
 from eigsearch.candidates import Family
@@ -16,6 +17,9 @@ from eigsearch.ranking import Ranking
 from eigsearch.search.curve import Curve
 from eigsearch.search.sizes import size_range
 from eigsearch.target import Target
+
+Array = np.ndarray
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,7 @@ class Problem:
     ranking: Ranking
     sparsity: float
     min_size: int
-    edges: tuple[np.ndarray, np.ndarray, np.ndarray]
+    edges: tuple[Array, Array, Array]
 
     @property
     def by_groups(self) -> Problem:
@@ -49,15 +53,23 @@ class Problem:
         """The smallest and the largest size that a subgraph may have."""
         return size_range(self.ranking.count, self.sparsity, self.min_size)
 
-    def gain(self, kept: Tensor, removed: Tensor) -> Tensor:
-        """Return Fidelity+ − Fidelity− of subgraphs with the given φ, alone and removed."""
-        whole, kept, removed = map(self.target.value, (self.whole.cpu(), kept, removed))
-        return self.target.change(whole, removed) - self.target.change(whole, kept)
+    @cached_property
+    def bound(self) -> float:
+        """The highest gain that there can be: that of a sure prediction which is lost for sure."""
+        return np.inf if self.target.task == "regression" else 1.0
 
-    def contrast(self, kept: Tensor, removed: Tensor) -> Tensor:
+    def gain(self, kept: Array, removed: Array) -> Array:
+        """Return Fidelity+ − Fidelity− of subgraphs with the given φ, alone and removed."""
+        if self.target.task == "regression":
+            return self.contrast(kept, removed)
+        return expit(kept) - expit(removed)
+
+    def contrast(self, kept: Array, removed: Array) -> Array:
         """Return the gain in units of φ, which differ even where probabilities saturate."""
-        whole = self.whole.cpu()
-        return self.target.change(whole, removed) - self.target.change(whole, kept)
+        if self.target.task == "regression":
+            whole = float(self.whole)
+            return np.abs(whole - removed) - np.abs(whole - kept)
+        return kept - removed
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +108,8 @@ class Outcome:
 
 # A search yields families and is sent one tensor of φ for each; many searches run in lockstep,
 # so that their candidates share model calls.
-Steps = Generator[Sequence[Family], list[Tensor], Outcome]
+Asking = Generator[Sequence[Family], list[Tensor], Result]
+Steps = Asking[Outcome]
 
 
 class Search(Protocol):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from eigsearch.candidates import Complements, Family, Prefixes, Rows, Toggles
-from eigsearch.ranking import Ranking
 
+Array = np.ndarray
 Build = Callable[[list[int]], Family]
+Judged = Generator[Sequence[Family], list[Tensor], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,21 +23,23 @@ class Tries:
 
     Attributes:
         size: The number of groups of each.
-        places: The sum of the places that its groups have in the ranking.
         code: The number that stands for each in the ledger.
         kept: Builds the family of some of them, kept alone.
         removed: Builds the family of some of them, removed.
     """
 
-    size: Tensor
-    places: Tensor
-    code: np.ndarray
+    size: Array
+    code: Array
     kept: Build
     removed: Build
 
-    def row(self, entry: int) -> Tensor:
-        """Return the keep-mask of one of them."""
-        return self.kept([entry]).rows(0, 1)[0]
+    def __len__(self) -> int:
+        return len(self.code)
+
+    def rows(self, entries: Sequence[int] | None = None) -> Array:
+        """Return the keep-masks of some of them, or of all."""
+        entries = range(len(self)) if entries is None else entries
+        return self.kept(list(entries)).rows(0, len(entries)).numpy()
 
 
 class Ledger:
@@ -45,76 +49,91 @@ class Ledger:
     hashing): the number of a toggle, a prefix or a complement takes no row to compute.
     """
 
-    def __init__(self, ranking: Ranking) -> None:
-        dice = torch.Generator().manual_seed(0)
-        self._number = torch.randint(2**62, (ranking.count,), generator=dice).numpy()
+    def __init__(self, groups: int) -> None:
+        self._number = _numbers(groups)
         self._all = np.bitwise_xor.reduce(self._number)
-        self._place = _places(ranking)
         self._phi: dict[int, float] = {}
+        self.tried: list[Tries] = []
         self.evaluations = 0
 
-    def toggles(self, base: Tensor, order: Tensor) -> Tries:
+    def toggles(self, base: Array, order: Array) -> Tries:
         """Return the subgraphs with one group added or taken out, in the given order of groups."""
-        entries, rest = order.tolist(), ~base
-        sign = torch.where(base[order], -1, 1)
+        entries = order.tolist()
+        kept, removed = torch.from_numpy(base), torch.from_numpy(~base)
         return Tries(
-            int(base.sum()) + sign,
-            self._place[base].sum() + sign * self._place[order],
-            self._code(base[None])[0] ^ self._number[order.numpy()],
-            lambda some: Toggles(base, [entries[i] for i in some]),
-            lambda some: Toggles(rest, [entries[i] for i in some]),
+            np.count_nonzero(base) + np.where(base[order], -1, 1),
+            np.bitwise_xor.reduce(self._number[base]) ^ self._number[order],
+            lambda some: Toggles(kept, [entries[i] for i in some]),
+            lambda some: Toggles(removed, [entries[i] for i in some]),
         )
 
     def prefixes(self, order: Tensor, sizes: Sequence[int]) -> Tries:
         """Return the first k groups of an order, for each size k."""
-        size = torch.tensor(sizes)
+        size = np.asarray(sizes)
         return Tries(
             size,
-            self._place[order].cumsum(0)[size - 1],
-            np.bitwise_xor.accumulate(self._number[order.numpy()])[size.numpy() - 1],
+            np.bitwise_xor.accumulate(self._number[order.numpy()])[size - 1],
             lambda some: Prefixes(order, [sizes[i] for i in some]),
             lambda some: Complements(order, [sizes[i] for i in some]),
         )
 
-    def rows(self, mask: Tensor) -> Tries:
+    def rows(self, mask: Array) -> Tries:
         """Return the subgraphs that the rows of a matrix describe."""
         return Tries(
-            mask.sum(dim=1),
-            mask.double() @ self._place,
-            self._code(mask),
-            lambda some: Rows(mask[some]),
-            lambda some: Rows(~mask[some]),
+            mask.sum(axis=1),
+            np.bitwise_xor.reduce(np.where(mask, self._number, 0), axis=1),
+            lambda some: Rows(torch.from_numpy(mask[some])),
+            lambda some: Rows(torch.from_numpy(~mask[some])),
         )
 
-    def judge(
-        self, *tries: Tries
-    ) -> Generator[Sequence[Family], list[Tensor], tuple[Tensor, Tensor]]:
+    def judge(self, *tries: Tries) -> Judged:
         """Ask for what is not known yet; return φ of each subgraph and of each rest."""
-        codes = [code.tolist() for each in tries for code in (each.code, each.code ^ self._all)]
-        builds = [build for each in tries for build in (each.kept, each.removed)]
         asked: list[list[int]] = []
         families: list[Family] = []
-        for code, build in zip(codes, builds, strict=True):
-            some = [i for i, number in enumerate(code) if number not in self._phi]
-            if some:
-                asked.append([code[i] for i in some])
-                families.append(build(some))
-                self._phi.update(dict.fromkeys(asked[-1], 0.0))  # on its way: nobody asks again
+        for each in tries:
+            for code, build in ((each.code, each.kept), (each.code ^ self._all, each.removed)):
+                numbers = code.tolist()
+                some = [i for i, number in enumerate(numbers) if number not in self._phi]
+                if some:
+                    asked.append([numbers[i] for i in some])
+                    families.append(build(some))
+                    self._phi.update(dict.fromkeys(asked[-1], 0.0))  # on its way: ask once
+        asked, families = _with_one_of_rows(asked, families)
         answers = (yield families) if families else []
         for numbers, phi in zip(asked, answers, strict=True):
             self._phi.update(zip(numbers, phi.tolist(), strict=True))
             self.evaluations += len(numbers)
-        found = [torch.tensor([self._phi[n] for n in code], dtype=torch.float64) for code in codes]
-        return torch.cat(found[::2]), torch.cat(found[1::2])
+        self.tried += tries
+        return self.recall(*tries)
 
-    def _code(self, mask: Tensor) -> np.ndarray:
-        return np.bitwise_xor.reduce(np.where(mask.numpy(), self._number, 0), axis=1)
+    def recall(self, *tries: Tries) -> tuple[Array, Array]:
+        """Return φ of each subgraph that was judged, and of each rest."""
+        code = np.concatenate([each.code for each in tries]) if tries else self._number[:0]
+        return self._look_up(code), self._look_up(code ^ self._all)
+
+    def knows(self, tries: Tries) -> Array:
+        """Tell which subgraphs were judged before."""
+        pairs = zip(tries.code.tolist(), (tries.code ^ self._all).tolist(), strict=True)
+        return np.array([a in self._phi and b in self._phi for a, b in pairs], bool)
+
+    def _look_up(self, code: Array) -> Array:
+        return np.array([self._phi[number] for number in code.tolist()])
 
 
-def _places(ranking: Ranking) -> Tensor:
-    """Return the place of each group in a ranking; groups that tie share their mean place."""
-    ends = torch.tensor([0, *ranking.cuts], dtype=torch.float64)
-    shared = torch.repeat_interleave((ends[:-1] + ends[1:] - 1) / 2, ends.diff().long())
-    place = torch.empty_like(shared)
-    place[ranking.order] = shared
-    return place
+@lru_cache(maxsize=256)  # graphs of one size share their numbers
+def _numbers(groups: int) -> Array:
+    return np.random.default_rng(0).integers(2**62, size=groups)
+
+
+def _with_one_of_rows(
+    asked: list[list[int]], families: list[Family]
+) -> tuple[list[list[int]], list[Family]]:
+    """Return the same candidates with those given as rows in one family: each costs an engine."""
+    pairs = list(zip(asked, families, strict=True))
+    loose = [(numbers, each.mask) for numbers, each in pairs if isinstance(each, Rows)]
+    if len(loose) < 2:
+        return asked, families
+    others = [pair for pair in pairs if not isinstance(pair[1], Rows)]
+    rows = Rows(torch.cat([mask for _, mask in loose]))
+    others.append(([number for numbers, _ in loose for number in numbers], rows))
+    return [numbers for numbers, _ in others], [family for _, family in others]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch import Tensor
+import numpy as np
+import torch
 
 from eigsearch.ranking import Ranking
-from eigsearch.search.around import rank_around, swept
-from eigsearch.search.base import Outcome, Problem, Step, Steps, check_at_least
+from eigsearch.search.around import rank_around, sweep_of
+from eigsearch.search.base import Asking, Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
 from eigsearch.search.ledger import Ledger
 
@@ -33,29 +34,47 @@ class Resweep:
     def steps(self, problem: Problem) -> Steps:
         """Sweep along the ranking, then along rankings around what was found."""
         problem = problem.by_groups
-        ledger = Ledger(problem.ranking)
-        sweeps = [(yield from swept(problem, problem.ranking, ledger))]
-        keep, found = _smallest(sweeps, self.tolerance)
-        path = [Step("sweep", keep, float(found.gain), ledger.evaluations)]
+        ledger = Ledger(problem.ranking.count)
+        sweeps = [(yield from _swept(problem, problem.ranking, ledger))]
+        ranking, found = _smallest(sweeps, self.tolerance)
+        path = [_step("sweep", ranking, found, ledger.evaluations)]
         for _ in range(self.rounds):
             before = ledger.evaluations
-            tries = ledger.toggles(keep, problem.ranking.order)
+            keep = path[-1].keep.numpy()
+            tries = ledger.toggles(keep, problem.ranking.order.numpy())
             kept, removed = yield from ledger.judge(ledger.rows(keep[None]), tries)
             contrast = problem.contrast(kept, removed)
-            ranking = rank_around(problem, keep, contrast[0], contrast[1:])
-            sweeps.append((yield from swept(problem, ranking, ledger)))
-            keep, found = _smallest(sweeps, self.tolerance)
-            path.append(Step("resweep", keep, float(found.gain), ledger.evaluations - before))
-        return Outcome(keep, found, sweeps[0][1], tuple(path))
+            around = rank_around(problem, keep, contrast[0], contrast[1:])
+            sweeps.append((yield from _swept(problem, around, ledger)))
+            ranking, found = _smallest(sweeps, self.tolerance)
+            path.append(_step("resweep", ranking, found, ledger.evaluations - before))
+        return Outcome(path[-1].keep, found, sweeps[0][1], tuple(path))
 
 
-def _smallest(sweeps: Sequence[tuple[Ranking, Curve]], tolerance: float) -> tuple[Tensor, Curve]:
-    """Return the smallest subgraph within the tolerance of the best, the earliest of equals."""
-    best = max(float(curve.gain.max()) for _, curve in sweeps)
-    size, number, entry = min(
-        (int(curve.size[entry]), number, entry)
-        for number, (_, curve) in enumerate(sweeps)
-        for entry in (curve.gain >= best - tolerance).nonzero().flatten().tolist()
+def _swept(problem: Problem, ranking: Ranking, ledger: Ledger) -> Asking[tuple[Ranking, Curve]]:
+    """Sweep along a ranking; return it with its curve."""
+    tries = sweep_of(problem, ledger, ranking)
+    kept, removed = map(torch.from_numpy, (yield from ledger.judge(tries)))
+    size = torch.from_numpy(tries.size)
+    return ranking, Curve.of(problem.target, problem.whole, size, kept, removed)
+
+
+def _step(move: str, ranking: Ranking, found: Curve, evaluations: int) -> Step:
+    return Step(move, ranking.keep(int(found.size)), float(found.gain), evaluations)
+
+
+def _smallest(sweeps: Sequence[tuple[Ranking, Curve]], tolerance: float) -> tuple[Ranking, Curve]:
+    """Return the smallest subgraph within the tolerance of the best, the earliest of equals.
+
+    It comes as the ranking that it is a prefix of, and its entry of the curve.
+    """
+    gains = [curve.gain.numpy() for _, curve in sweeps]
+    least = max(gain.max() for gain in gains) - tolerance
+    firsts = [int(np.argmax(gain >= least)) if gain.max() >= least else None for gain in gains]
+    _, number, entry = min(
+        (int(sweeps[number][1].size[first]), number, first)
+        for number, first in enumerate(firsts)
+        if first is not None
     )
     ranking, curve = sweeps[number]
-    return ranking.keep(size), curve[entry]
+    return ranking, curve[entry]

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from eigsearch.store.columns import to_table
 from eigsearch.store.rows import Row, chosen_edges
 from eigsearch.store.schema import LINE_COLUMNS, ROWS, TIMES
 
@@ -40,7 +41,7 @@ def _line(row: Row) -> dict[str, Any]:
 
 
 def _parquet(rows: Sequence[Row], schema: pa.Schema) -> bytes:
-    columns = [pa.array([row.get(f.name) for row in rows], type=f.type) for f in schema]
     stream = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays(columns, schema=schema), stream, compression="zstd")
+    table = to_table(rows, schema)
+    pq.write_table(table, stream, compression="zstd", use_dictionary=False)
     return stream.getvalue()

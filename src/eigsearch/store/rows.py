@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from eigsearch.search import Curve, Step
 Row = dict[str, Any]
 
 _POINT = ("size", "kept", "removed", "fidelity_plus", "fidelity_minus")
+_STATION = ("move", "keep", "gain", "evaluations")
 
 
 @dataclass(frozen=True)
@@ -32,24 +34,24 @@ def failed_row(subject: Subject, reason: str) -> Row:
 
 
 def to_row(subject: Subject, explanation: SubgraphExplanation) -> Row:
-    """Return an explanation as one row; `explanation_of` makes it an explanation again."""
+    """Return an explanation as one row, with lists as tensors; read again, it is one again."""
     return {
         **_subject(subject),
         **_finding(explanation),
         **_graph(explanation),
-        "group_keep": explanation.keep.tolist(),
-        "group_score": explanation.score.tolist(),
-        "group_order": explanation.order.tolist(),
+        "group_keep": explanation.keep,
+        "group_score": explanation.score,
+        "group_order": explanation.order,
         "found": _points(explanation.found),
         "curve": _points(explanation.curve),
-        "path": [{**vars(step), "keep": step.keep.tolist()} for step in explanation.path],
+        "path": _stations(explanation.path),
     }
 
 
 def explanation_of(
     row: Row, config: dict[str, Any], data: Data | None = None
 ) -> SubgraphExplanation:
-    """Return the explanation that a row describes.
+    """Return the explanation that a row describes, as it was read.
 
     Without `data` the graph has its edges and no features; for a node it then has only the edges
     of the computation graph.
@@ -75,10 +77,10 @@ def explanation_of(
     )
 
 
-def chosen_edges(row: Row) -> list[tuple[int, int]]:
+def chosen_edges(row: Row) -> list[list[int]]:
     """Return the edges of the chosen subgraph as pairs of nodes."""
-    edges = zip(row["edge_source"], row["edge_target"], row["edge_mask"], strict=True)
-    return [(source, target) for source, target, chosen in edges if chosen]
+    ends = torch.stack([row["edge_source"], row["edge_target"]], dim=1)
+    return ends[row["edge_mask"]].tolist()
 
 
 def _subject(subject: Subject) -> Row:
@@ -112,12 +114,12 @@ def _graph(explanation: SubgraphExplanation) -> Row:
     labels = data.get("node_label") if edges is None else None  # a large graph is not repeated
     return {
         "num_nodes": int(data.num_nodes),
-        "edge_source": ends[0].tolist(),
-        "edge_target": ends[1].tolist(),
-        "edge_mask": mask.tolist(),
-        "edge_group": explanation.group.tolist(),
-        "edge_id": None if edges is None else edges.tolist(),
-        "node_label": labels.tolist() if isinstance(labels, Tensor) else None,
+        "edge_source": ends[0],
+        "edge_target": ends[1],
+        "edge_mask": mask,
+        "edge_group": explanation.group,
+        "edge_id": edges,
+        "node_label": labels if isinstance(labels, Tensor) else None,
     }
 
 
@@ -129,9 +131,12 @@ def _graph_of(row: Row) -> Data:
     return data
 
 
-def _points(curve: Curve) -> list[dict[str, float]]:
-    columns = (getattr(curve, name).tolist() for name in _POINT)
-    return [dict(zip(_POINT, values, strict=True)) for values in zip(*columns, strict=True)]
+def _points(curve: Curve) -> dict[str, Tensor]:
+    return {name: getattr(curve, name) for name in _POINT}
+
+
+def _stations(path: Sequence[Step]) -> dict[str, list[Any]]:
+    return {name: [getattr(step, name) for step in path] for name in _STATION}
 
 
 def _curve(points: list[dict[str, float]]) -> Curve:

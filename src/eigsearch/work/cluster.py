@@ -24,20 +24,21 @@ def on_ray(
 ) -> Iterator[R]:
     """Yield the result of each shard as soon as an actor of the cluster has it.
 
-    The pool grows and shrinks with the cluster: a pool of fixed size would wait for ever for the
-    cores of a machine that died. Ray repeats the shards that were lost with it.
+    The pool starts with all the cores there are, and grows and shrinks with the cluster: one of
+    fixed size would wait for ever for the cores of a machine that died. Ray repeats the shards that
+    were lost with it.
     """
     ray = _import_ray()
     items = [{"shard": pack(shard)} for shard in shards]
     if not items:
         return
     with _Connection(ray, address):
-        most = min(len(items), workers or int(ray.cluster_resources().get("CPU", 1)))
+        most = max(1, min(len(items), workers or int(ray.cluster_resources().get("CPU", 1))))
         results = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
             _Actor,
             fn_constructor_args=(ray.put(pack(job)),),
             batch_size=1,
-            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=max(1, most)),
+            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most),
             num_cpus=1,
             num_gpus=num_gpus,
         )

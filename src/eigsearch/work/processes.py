@@ -87,17 +87,19 @@ class _Pool(Generic[S, R]):
                 yield from self._finish(worker)
 
     def _finish(self, worker: _Worker[S, R]) -> Iterator[R]:
-        """Yield what a worker has to say, and give it, or its heir, the next shard."""
+        """Give a worker, or its heir, the next shard, and then yield what it had to say."""
         result = worker.take()
         if result is None:
             self._mourn(worker)
-        else:
-            yield result
         task = self._next()
         if task is None:
             worker.stop()
         else:
             self._employ(_Worker(self._job) if result is None else worker, task)
+        if (
+            result is not None
+        ):  # last, because whoever gets it writes to a disk, and that takes time
+            yield result
 
     def _next(self) -> _Task[S] | None:
         if self._again:

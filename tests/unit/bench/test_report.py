@@ -11,12 +11,12 @@ from eigsearch.bench import Results
 from eigsearch.bench.beyond import agreement
 from eigsearch.bench.discussion import write_discussion
 from eigsearch.bench.exhibit import Table
-from eigsearch.bench.fidelity import margin_frame
 from eigsearch.bench.frame import over_seeds, read_frame
+from eigsearch.bench.margins import loss_frame, margin_frame
 from eigsearch.bench.published import published, published_line, published_value
 from eigsearch.bench.report import write_report
 from eigsearch.bench.schema import Row
-from eigsearch.bench.searching import optimum_gaps
+from eigsearch.bench.searching import lead_frame, optimum_gaps
 from eigsearch.bench.theme import DARK, LIGHT
 
 ROW: Row = {
@@ -55,6 +55,7 @@ def results(tmp_path: Path) -> Path:
     optimum = ROW | {"section": "optimum"}
     rows += [optimum | {"gain": 0.4}, optimum | {"gain": 0.6, "search": "exhaustive"}]
     rows += [ROW | {"section": "searches", "search": name} for name in ("sweep", "refine")]
+    rows += [ROW | {"section": "efficiency"}]
     rows += [ROW | {"status": "skipped", "reason": "UnsupportedError: no | attention"}]
     store = Results(tmp_path)
     store.prepare()
@@ -73,6 +74,36 @@ def test_margins_are_at_the_sparsity_that_was_found(results: Path) -> None:
     margins = margin_frame(read_frame(results)).set_index("limit")["margin"]
     assert margins[0.5] == pytest.approx(0.55 - (0.15 + 0.25 * 0.2))  # a quarter along its line
     assert margins[0.9] == pytest.approx(0.25 - (0.15 + 0.75 * 0.2))
+
+
+def test_a_loss_is_put_down_to_what_it_comes_from(results: Path) -> None:
+    (loss,) = loss_frame(read_frame(results)).to_dict("records")
+    assert (loss["explainer"], loss["limit"], loss["graphs"]) == ("random", 0.9, 2)
+    assert loss["spread"] == pytest.approx(0)
+    assert loss["why"] == "the ranking"
+    more = [ROW | {"section": "searches", "search": "refine", "gain": 0.9, "seed": s, "graph": s}
+            for s in (0, 1)]  # fmt: skip
+    Results(results).write("s", [row | {"limit": 0.9, "run": "s"} for row in more])
+    (loss,) = loss_frame(read_frame(results)).to_dict("records")
+    assert loss["with refine"] == pytest.approx(0.9 - 0.25)
+    assert loss["why"].startswith("the search")
+
+
+def test_a_loss_below_the_spread_over_seeds_is_chance(results: Path) -> None:
+    theirs = {"explainer": "random", "search": "fixed", "limit": 0.9, "run": "c"}
+    wide = [ROW | theirs | {"gain": gain, "seed": s, "graph": s} for s, gain in ((0, 0.0), (1, 1))]
+    rows = [row for row in _rows() if not (row["explainer"] == "random" and row["limit"] == 0.9)]
+    Results(results).write("r", rows + wide)
+    (loss,) = loss_frame(read_frame(results)).to_dict("records")
+    assert loss["spread"] > -loss["margin"] > 0
+    assert loss["why"].startswith("chance")
+
+
+def test_a_lead_is_that_of_the_searched_baseline_on_the_same_graphs(results: Path) -> None:
+    frame = read_frame(results)
+    for limit, lead in ((0.5, 0.1 - 0.5), (0.9, 0.3 - 0.2)):
+        (line,) = lead_frame(frame[frame["limit"] == limit]).to_dict("records")
+        assert line["lead"] == pytest.approx(lead)
 
 
 def test_the_gap_is_that_to_the_exhaustive_search(results: Path) -> None:
@@ -114,7 +145,7 @@ def test_the_report_has_tables_figures_and_one_page(results: Path) -> None:
         assert (folder / "figures" / f"gain.{form}").stat().st_size > 1000
     assert "limit 0.9" in (folder / "tables" / "margins.csv").read_text()
     assert '<td class="red">−0.050</td>' in page
-    assert page.count("<picture>") >= 5
+    assert page.count("<picture>") >= 6
     assert "http" not in page.replace("http-equiv", "")
     assert "no / attention" in page
 
@@ -131,4 +162,5 @@ def test_the_discussion_counts_what_the_rows_say(results: Path, tmp_path: Path) 
     text = write_discussion(results, tmp_path / "results.md").read_text()
     assert "| refine | +0.000 |" in text
     assert "sweep 0.200" in text
-    assert "Of\n2 comparisons" in text
+    assert "Of 2 comparisons" in text
+    assert "1 to the ranking" in text

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from eigsearch import datasets, explain
-from eigsearch.bench import Results, RunSpec, carry_out, digests, parse_plan
+from eigsearch.bench import Results, RunSpec, carry_out, parse_plan
 from eigsearch.bench.execute import seconds_left
 from eigsearch.bench.measures import auc_columns
-from eigsearch.bench.ready import ready
+from eigsearch.bench.ready import forget, ready
 from eigsearch.bench.runner import Finished, RunJob
 from eigsearch.bench.schema import TIMES, Row
 from eigsearch.bench.setting import load_setting
@@ -86,15 +86,15 @@ def test_experiments_that_train_alike_share_a_training() -> None:
 
 
 def test_rows_of_other_data_are_not_taken_for_these(monkeypatch: pytest.MonkeyPatch) -> None:
-    digests.data_digest.cache_clear()
+    forget()
     before = _spec().key
     graphs = datasets.load("BA-2Motifs")
     graphs[7].x[0, 0] += 1
     monkeypatch.setattr(datasets, "load", lambda name: graphs)
-    digests.data_digest.cache_clear()
+    forget()
     assert _spec().key != before
     monkeypatch.undo()
-    digests.data_digest.cache_clear()
+    forget()
     assert _spec().key == before
 
 
@@ -106,13 +106,12 @@ def test_data_that_cannot_be_loaded_are_a_row_until_they_can(
 
     spec = _spec(dataset="Tree-Grid")
     key = spec.key
-    load_setting.cache_clear()
-    digests.data_digest.cache_clear()
+    forget()
     monkeypatch.setattr(datasets, "load", nothing)
     (row,) = _rows(spec)
     assert row["status"] == "failed"
     assert "Download it" in row["reason"]
-    digests.data_digest.cache_clear()
+    forget()
     assert row["run"] != key
 
 
@@ -157,6 +156,14 @@ def test_disturbed_copies_measure_stability() -> None:
     ours, chance = _rows(_spec(**more)), _rows(_spec("random", **more))
     assert all(row["relabelling_stability"] == 1 for row in ours)
     assert any(row["relabelling_stability"] < 1 for row in chance)
+
+
+def test_a_node_is_found_again_in_another_numbering() -> None:
+    where = {"dataset": "Tree-Grid", "searches": ("sweep",), "sparsities": (0.7,), "sample": 1}
+    row, _ = _rows(_spec(stability_samples=2, **where))
+    assert row["status"] == "ok"
+    assert 0 < row["noise_stability"] <= 1
+    assert row["relabelling_stability"] == 1
 
 
 def test_rows_come_back_once_packed_or_not(tmp_path: Path) -> None:

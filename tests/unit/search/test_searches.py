@@ -142,6 +142,39 @@ def test_evaluations_are_counted_and_nothing_is_asked_twice(monkeypatch):
     assert len(induced) - len(set(induced)) <= 1  # what checks the model asks once more
 
 
+@settings(max_examples=25, deadline=None)
+@given(problems(most=12), LIMITS, st.sampled_from(["refine", "anchored"]))
+def test_a_climb_asks_at_most_six_times_what_the_sweep_does(problem, sparsity, name):
+    model, data = problem
+
+    def asked(search):
+        found = eigsearch.explain(model, data, sparsity=sparsity, search=search)
+        return 1 + found.num_groups + sum(step.evaluations for step in found.path)
+
+    assert asked(name) <= 6 * asked("sweep")
+
+
+def test_a_small_graph_is_searched_until_evaluations_run_out_or_nothing_is_left_to_gain():
+    leaps = 0
+    for seed in (0, 5, 13, 21):
+        found = eigsearch.explain(Net(seed), random_graph(seed), search="refine")
+        asked = 1 + found.num_groups + sum(step.evaluations for step in found.path)
+        most = 6 * (1 + found.num_groups + found.path[0].evaluations)
+        assert found.gain >= 0.99 or asked > 0.9 * most
+        leaps += sum(step.move == "leap" for step in found.path)
+    assert leaps > 0
+
+
+def test_nothing_is_tried_where_the_sweep_leaves_nothing_to_gain():
+    model, data = Net(12), random_graph(12)
+    model.head.weight.data *= 10
+    sweep = eigsearch.explain(model, data)
+    assert sweep.gain > 0.99
+    found = eigsearch.explain(model, data, search="refine")
+    assert len(found.path) == 1
+    assert torch.equal(found.keep, sweep.keep)
+
+
 def test_parsimony_buys_smaller_subgraphs():
     model = Net(3)
     graphs = [random_graph(seed) for seed in range(6)]

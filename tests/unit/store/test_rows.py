@@ -10,13 +10,14 @@ from torch_geometric.nn import GCN
 import eigsearch
 from eigsearch.datasets import generate
 from eigsearch.models import zoo
+from eigsearch.store.encode import parquet_to_rows, rows_to_parquet
 from eigsearch.store.rows import Subject, chosen_edges, explanation_of, to_row
 
 GRAPHS = generate("BA-2Motifs").graphs
 
 
 def roundtrip(explanation, data=None):
-    row = to_row(Subject(0, explanation.node), explanation)
+    (row,) = parquet_to_rows(rows_to_parquet([to_row(Subject(0, explanation.node), explanation)]))
     return explanation_of(row, explanation.config, data)
 
 
@@ -65,4 +66,4 @@ def test_chosen_edges_are_the_edges_of_the_mask(number: int) -> None:
     model, _ = zoo.load("BA-2Motifs", "gin")
     explanation = eigsearch.explain(model, GRAPHS[number])
     pairs = GRAPHS[number].edge_index[:, explanation.edge_mask].t().tolist()
-    assert chosen_edges(to_row(Subject(0), explanation)) == [tuple(pair) for pair in pairs]
+    assert chosen_edges(to_row(Subject(0), explanation)) == pairs

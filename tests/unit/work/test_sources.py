@@ -24,6 +24,7 @@ from eigsearch.work import (
     save_graph,
 )
 from eigsearch.work.pack import pack, unpack
+from eigsearch.work.sources import files
 from tests.unit.work.networks import Choosy, Small
 from tests.unit.work.test_explain_to import broken, row_bytes
 
@@ -76,6 +77,51 @@ def test_a_source_travels_without_what_it_has_read(tmp_path: Path) -> None:
     assert len(pack(part)) < 2_000
     assert torch.equal(part[1].edge_index, GRAPHS[9].edge_index)
     assert part.digest == source.digest
+
+
+def test_a_file_is_read_once_for_all_shards_of_a_worker(tmp_path: Path, monkeypatch) -> None:
+    save_file(GRAPHS, tmp_path / "0.pt")
+    read = []
+    real = files.load_file
+    monkeypatch.setattr(files, "load_file", lambda *a, **k: read.append(a) or real(*a, **k))
+    source = DirectorySource(tmp_path)
+    parts = [unpack(pack(source.part([place]))) for place in range(len(source))]
+    assert [part[0].num_edges for part in parts] == [graph.num_edges for graph in GRAPHS]
+    assert len(read) == 1
+
+
+def assert_same_graph(one: Data, other: Data) -> None:
+    assert list(one.keys()) == list(other.keys())
+    for key, value in one.items():
+        same = torch.equal(other[key], value) if isinstance(value, Tensor) else other[key] == value
+        assert same, key
+
+
+@pytest.mark.parametrize(
+    "extra", [{}, {"name": "a"}, {"y": torch.tensor(1)}, {"u": torch.ones(1, 3)}]
+)
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_graphs_in_memory_travel_as_they_are(extra: dict, everywhere: bool) -> None:
+    graphs = [graph.clone() for graph in GRAPHS[:3]]
+    graphs.append(Data(x=torch.ones(2, 10), edge_index=torch.zeros(2, 0, dtype=torch.long)))
+    for graph in graphs if everywhere else graphs[:1]:
+        graph.update(extra)
+    again = unpack(pack(MemorySource(graphs)))
+    assert len(again) == 4
+    for place, graph in enumerate(graphs):
+        assert_same_graph(graph, again[place])
+
+
+def test_graphs_of_other_shapes_and_types_travel_too() -> None:
+    odd = GRAPHS[0].clone()
+    odd.x = odd.x.double()
+    learned = GRAPHS[1].clone()
+    learned.x = learned.x.clone().requires_grad_()
+    for graphs in ([GRAPHS[0], odd], [GRAPHS[0], learned], [learned, learned], []):
+        again = unpack(pack(MemorySource(graphs)))
+        for place, graph in enumerate(graphs):
+            assert_same_graph(graph, again[place])
+            assert again[place].x.requires_grad == graph.x.requires_grad
 
 
 def test_molecules_as_smiles(tmp_path: Path) -> None:

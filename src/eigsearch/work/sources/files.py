@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from torch_geometric.data import Data
 
@@ -30,7 +29,6 @@ class DirectorySource:
                 f"Expected {directory} to be a directory with .pt files (got none). "
                 "Save lists of graphs with `eigsearch.datasets.save_file`."
             )
-        self._open: tuple[Path, Sequence[Data]] | None = None
 
     @cached_property
     def ends(self) -> list[int]:
@@ -58,10 +56,12 @@ class DirectorySource:
         return Part(self, indices)
 
     def _read(self, file: Path) -> Sequence[Data]:
-        """Return the graphs of a file; the last one that was read stays open."""
-        if self._open is None or self._open[0] != file:
-            self._open = file, load_file(file, task="graph").graphs
-        return self._open[1]
+        return _graphs_of(file, file.stat().st_mtime_ns)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_open": None}
+
+# A worker gets its shards one by one, each with a copy of the source: what it has read last is the
+# process's to keep, or every shard would read its file again.
+@lru_cache(maxsize=1)
+def _graphs_of(file: Path, changed: int) -> Sequence[Data]:
+    """Return the graphs of a file; the last one that was read stays open."""
+    return load_file(file, task="graph").graphs

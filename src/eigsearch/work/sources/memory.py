@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from torch_geometric.data import Data
 
 from eigsearch.work.digest import digest_of
+from eigsearch.work.sources.joined import join_graphs, split_graphs
 
 
 @dataclass(frozen=True)
@@ -34,3 +36,10 @@ class MemorySource:
     def part(self, indices: Sequence[int]) -> MemorySource:
         """Return a source of these graphs alone."""
         return MemorySource([self.graphs[index] for index in indices])
+
+    def __reduce__(self) -> Any:
+        return _again, (join_graphs(self.graphs),)
+
+
+def _again(joined: Any) -> MemorySource:
+    return MemorySource(split_graphs(joined))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,7 +28,6 @@ class SmilesSource:
 
     def __init__(self, path: str | Path, column: str = "smiles") -> None:
         self.path, self.column = Path(path), column
-        self._open: tuple[int, list[str]] | None = None
         self.ends = list(accumulate(self._row_groups()))
 
     @cached_property
@@ -77,14 +75,14 @@ class SmilesSource:
         return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
 
     def _read(self, group: int) -> list[str]:
-        """Return the SMILES of a row group; the last one that was read stays open."""
-        if self._open is None or self._open[0] != group:
-            table = pq.ParquetFile(self.path).read_row_group(group, columns=[self.column])
-            self._open = group, table[self.column].to_pylist()
-        return self._open[1]
+        return _smiles_of(self.path, self.path.stat().st_mtime_ns, self.column, group)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_open": None}
+
+# Every shard that a worker gets has a copy of the source; a row group is kept for the next one.
+@lru_cache(maxsize=1)
+def _smiles_of(path: Path, changed: int, column: str, group: int) -> list[str]:
+    """Return the SMILES of a row group; the last one that was read stays open."""
+    return pq.ParquetFile(path).read_row_group(group, columns=[column])[column].to_pylist()
 
 
 def _is_smiles(text: str) -> bool:
