@@ -57,8 +57,8 @@ class Query:
         return self._with(without=without)
 
     def _with(self, **fields: Any) -> Query:
-        query = copy.copy(self)  # with all that was worked out, which `replace` would drop
-        vars(query).update(fields)
+        query = object.__new__(Query)  # with all that was worked out, which `replace` would drop
+        vars(query).update(vars(self), **fields)
         return query
 
     @cached_property

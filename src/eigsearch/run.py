@@ -22,7 +22,15 @@ from eigsearch.node_ranking import rank_nodes
 from eigsearch.options import Options
 from eigsearch.posed import Posed
 from eigsearch.query import Query, graph_queries, node_query
-from eigsearch.ranking import AskingRanker, LinearGradients, Ranking, group_scores, rank, rounding
+from eigsearch.ranking import (
+    AskingRanker,
+    LinearGradients,
+    Ranking,
+    group_scores,
+    linear_rankings,
+    rank,
+    rounding,
+)
 from eigsearch.search import Curve, Outcome, Problem
 from eigsearch.sound import check_graph
 from eigsearch.target import phi_rows, resolve_target
@@ -60,7 +68,9 @@ class Run:
         """Return the explanations, with model calls shared between the questions."""
         with undisturbed(self.model):
             queries, wholes = self.ask(questions, ahead=self.options.ranker is None)
-            jobs = [(q, self._steps(q, w)) for q, w in zip(queries, wholes, strict=True)]
+            rankings = self._known_rankings(queries, wholes)
+            each = zip(queries, wholes, rankings, strict=True)
+            jobs = [(query, self._steps(query, whole, ranks)) for query, whole, ranks in each]
             return lockstep.run(jobs, self.engine)
 
     def ask(
@@ -79,7 +89,8 @@ class Run:
         queries = [self._aim(*each) for each in zip(queries, questions, wholes, strict=True)]
         phis = phi_rows([query.goal for query in queries], outputs)
         known = [
-            q.knowing(phi[1:]) if len(phi) > 1 else q for q, phi in zip(queries, phis, strict=True)
+            q.knowing(phi[1:]) if len(phi) == q.groups.count + 1 else q
+            for q, phi in zip(queries, phis, strict=True)
         ]
         return known, [phi[0] for phi in phis]
 
@@ -205,13 +216,23 @@ class Run:
         assert self._hops is not None  # nothing is missing from a whole graph
         self._hops = None if self._extra_hops > _EXTRA_HOPS else self._hops + 1
 
+    def _known_rankings(
+        self, queries: Sequence[Query], wholes: Sequence[Tensor]
+    ) -> list[Ranking | None]:
+        """Return the rankings that follow from what was asked ahead, None for the others."""
+        ahead = [query.without for query in queries if query.without is not None]
+        if self.options.ranker is not None or len(ahead) < len(queries):
+            return [None] * len(queries)
+        return list(linear_rankings(queries, wholes, ahead))
+
     def _steps(
-        self, query: Query, whole: Tensor
+        self, query: Query, whole: Tensor, ranking: Ranking | None
     ) -> Generator[Sequence[Family], list[Tensor], SubgraphExplanation]:
         """Explain one query: rank, search, report."""
         if query.groups.count == 0:
             return self._empty(query, whole)
-        ranking = yield from self._ranking(query, whole)
+        if ranking is None:
+            ranking = yield from self._ranking(query, whole)
         options = self.options
         limits = options.sparsity, options.min_size
         problem = Problem(query.goal, whole, ranking, *limits, query.edge_arrays)

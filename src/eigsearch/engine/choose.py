@@ -58,8 +58,9 @@ class ChoosingEngine:
             return False
         if self.name == "incremental":
             return True
-        rows = expected_rows(request, self.incremental.layers(request.query))
-        return sum(rows) <= _PAYS * len(rows) * len(request) * request.query.num_nodes
+        layers = self.incremental.layers(request.query)
+        whole = layers * len(request) * request.query.num_nodes
+        return expected_rows(request, layers).total <= _PAYS * whole
 
     def understands(self, query: Query) -> bool:
         """Tell whether every operation of the model is known, and was confirmed by its outputs."""

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -99,7 +100,7 @@ class IncrementalEngine:
 
     def _parts(self, request: Request) -> Iterator[tuple[Part, int]]:
         """Split a request that is likely to exceed the budget, and say what each part may take."""
-        rows = max(expected_rows(request, self.layers(request.query)), default=0)
+        rows = expected_rows(request, self.layers(request.query)).widest
         pieces = min(max(1, -(-rows // self.budget.within(request.query.num_nodes))), len(request))
         if pieces == 1:
             yield Part(request, 0, len(request)), rows
@@ -141,21 +142,32 @@ class IncrementalEngine:
         return self._traces[query.signature]
 
 
-def expected_rows(request: Request, layers: int) -> tuple[int, ...]:
-    """Return about how many rows each layer has: base states, and those that a change reaches."""
+class Expected(NamedTuple):
+    """About how many rows a request has: in all layers together, and in the widest."""
+
+    total: int
+    widest: int
+
+
+def expected_rows(request: Request, layers: int) -> Expected:
+    """Return about how many rows there are: base states, and those that a change reaches."""
     query = request.query
     changes = 0 if isinstance(request.family, Whole) else len(request)
-    return _expected_rows(query.num_nodes, len(query.edge_arrays[0]), changes, layers)
+    total, widest = _reach(query.num_nodes, query.groups.index.numel(), layers)
+    return Expected(
+        int(layers * query.num_nodes + changes * total), int(query.num_nodes + changes * widest)
+    )
 
 
 @lru_cache(maxsize=4096)  # the requests of a graph are alike, and so are molecules
-def _expected_rows(nodes: int, edges: int, changes: int, layers: int) -> tuple[int, ...]:
+def _reach(nodes: int, edges: int, layers: int) -> tuple[float, float]:
+    """Return about how many nodes a change reaches, in all layers together and in the last."""
     degree = edges / max(nodes, 1)
-    reach, rows = 0.0, []
+    reach = total = 0.0
     for hop in range(layers):
         reach = min(reach + 2 * max(degree - 1, 1) ** hop, nodes)
-        rows.append(int(nodes + changes * reach))
-    return tuple(rows)
+        total += reach
+    return total, reach
 
 
 def _kind(request: Request) -> tuple[bool, Induce]:
