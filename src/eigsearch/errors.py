@@ -3,6 +3,8 @@
 The pattern is *Expected `<thing>` to be `<requirement>` (got `<value>`). `<What to do>`.*
 """
 
+from __future__ import annotations
+
 
 class EigsearchError(Exception):
     """Anything that eigsearch raises on purpose."""
@@ -24,7 +26,11 @@ class MissingExtraError(EigsearchError, ImportError):
     """An optional package is needed; the message names the extra that brings it."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
+        self._about = package, extra, purpose
         super().__init__(
             f"Expected the package `{package}` to be installed to {purpose} (got none). "
             f'Run: pip install "eigsearch[{extra}]".'
         )
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
+        return type(self), self._about  # an exception travels by its arguments, not its message

@@ -31,8 +31,9 @@ def drift_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
     text = (
         f"Every search at limit {limit} where edges are known to matter: planted motifs, NO2 and "
         "NH2 groups, and for a node the motif that it is in. Searches see gain only. Robust gain, "
-        "precision and recall (and F1, their harmonic mean), and the overlap with the "
-        "explanations of disturbed copies say whether what they find means more."
+        "precision and recall (and F1, their harmonic mean, over the graphs that have such edges), "
+        "and the overlap with the explanations of disturbed copies say whether what they find "
+        "means more."
     )
     return [Exhibit("drift", "What a search does not see", text, table=Table(table))]
 
@@ -41,7 +42,11 @@ def drift_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Return setting, search, and the means of what searches see and do not see."""
     rows = section(frame, "drift")
     rows = rows[~rows["pooled"].astype(bool)]
-    total = rows["precision"] + rows["recall"]
-    rows = rows.assign(f1=(2 * rows["precision"] * rows["recall"] / total).where(total != 0, 0.0))
+    recall = rows["recall"]
+    precision = rows["precision"].where(recall.notna())  # where there is nothing to find, none
+    total = precision + recall
+    f1 = (2 * precision * recall / total).where(total != 0, 0.0)
+    rows = rows.assign(precision=precision, f1=f1)
     means = over_seeds(rows, ["setting", "search"], list(_COLUMNS))
+    means = means.sort_values("setting", kind="stable")
     return means[["setting", "search", *_COLUMNS]].rename(columns=_COLUMNS)

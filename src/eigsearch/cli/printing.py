@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -23,10 +23,11 @@ def console() -> Console:
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print a table; numbers go to the right, and no text in it is taken for markup."""
     rows = [list(row) for row in rows]
-    shown = Table(title=title, title_justify="left", title_style="bold")
+    shown = Table(title=Text(plain(title)), title_justify="left", title_style="bold")
     for number, column in enumerate(columns):
         numeric = rows and all(isinstance(row[number], int | float) for row in rows)
-        shown.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        side: Literal["left", "right"] = "right" if numeric else "left"
+        shown.add_column(Text(plain(column)), justify=side, overflow="fold")
     for row in rows:
         shown.add_row(*(Text(plain(cell)) for cell in row))
     console().print(shown)

@@ -263,8 +263,11 @@ def _star(one: Array, other: Array, count: int) -> tuple[int, Array]:
 
 def _rows(tries: Sequence[Tries], entries: Array) -> Array:
     """Return the keep-masks of entries of several tries, counted through, in ascending order."""
-    ends = np.cumsum([len(each) for each in tries])
-    which = np.searchsorted(ends, entries, side="right")
-    own = entries - np.concatenate([[0], ends])[which]
-    parts = [each.rows(own[which == i].tolist()) for i, each in enumerate(tries) if i in which]
+    parts, start = [], 0
+    for each in tries:
+        stop = start + len(each)
+        own = entries[(entries >= start) & (entries < stop)] - start
+        if len(own):
+            parts.append(each.rows(own.tolist()))
+        start = stop
     return np.concatenate(parts)

@@ -12,7 +12,7 @@ ROW = {
     **{"limit": 0.7, "pooled": False, "gain": 0.5, "robust_gain": 0.1, "sparsity": 0.8},
     **{"precision": 0.5, "recall": 1.0, "noise_stability": 0.9, "relabelling_stability": 1.0},
 }
-NONE = {"precision": None, "recall": None}
+NONE = {"precision": 0.0, "recall": None}  # no edge is known to matter
 
 
 def _frame(*rows: dict[str, object]) -> pd.DataFrame:
