@@ -76,6 +76,13 @@ def nodes() -> str:
     return table(header, [[row[key] for key in keys] for row in read("nodes")])
 
 
+def memory() -> str:
+    """Return the peak memory of both engines against the budget."""
+    header = ["engine", "model", "edges", "budget (MB)", "peak (MB)"]
+    columns = ["engine", "model", "edges", "budget_mb", "peak_mb"]
+    return table(header, [[row[name] for name in columns] for row in read("memory")])
+
+
 def profile() -> str:
     """Return the shares of an explanation's time."""
     rows = [[r["model"], r["part"], f"{100 * float(r['share']):.0f} %"] for r in read("profile")]
@@ -137,7 +144,7 @@ def draw(column: int, label: str, name: str) -> None:
 
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"engines": engines, "demo": demo},
-    NOTE: {"exponents": exponents, "nodes": nodes, "profile": profile},
+    NOTE: {"exponents": exponents, "memory": memory, "nodes": nodes, "profile": profile},
 }
 
 

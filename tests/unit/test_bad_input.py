@@ -111,6 +111,7 @@ OPTIONS = {
     "task": ({"task": "link_prediction"}, "`task`"),
     "engine": ({"engine": "warp"}, "`engine`"),
     "max_batch_nodes": ({"max_batch_nodes": 0}, "`max_batch_nodes`"),
+    "max_memory": ({"max_memory": 0}, "`max_memory`"),
     "search": ({"search": "deepest"}, "`search`"),
     "size with a search": ({"size": 4}, "`size`"),
     "size": ({"search": None, "size": 0}, "`size`"),

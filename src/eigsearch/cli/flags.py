@@ -64,6 +64,7 @@ Task = Annotated[
 ]
 Engine = Annotated[str, _option("What evaluates candidates: auto or batched.", _HOW)]
 MaxBatchNodes = Annotated[int | None, _option("How many nodes one model call may hold.", _HOW)]
+MaxMemory = Annotated[int | None, _option("How many bytes one process may compute with.", _HOW)]
 Seed = Annotated[int, _option("Where the randomness of an explainer starts.", _HOW)]
 
 Out = Annotated[Path | None, _option("The directory for rows; continues a stopped run.", _WHERE)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +53,9 @@ def test_columns_are_not_mixed_up(pairs: list[tuple[int, int]]) -> None:
     assert_partition(place, list(pairs))
 
 
-def test_values_are_compared_by_all_their_columns() -> None:
-    value = torch.tensor([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.long, torch.bool]
+)
+def test_values_are_compared_by_all_their_columns(dtype: torch.dtype) -> None:
+    value = torch.tensor([[0, 1], [1, 0], [0, 1], [1, 1]]).to(dtype)
     assert_partition(distinct(value_keys(value))[1], [tuple(row) for row in value.tolist()])

@@ -171,6 +171,15 @@ def test_an_unknown_model_is_served_by_the_batched_engine() -> None:
         assert eigsearch.explain(vivid(Moody()), house(), engine="incremental").engine == "batched"
 
 
+def test_half_precision_is_served_by_the_batched_engine() -> None:
+    torch.manual_seed(0)
+    model, data = make_net("GIN", "mean").bfloat16(), house()
+    data.x = data.x.bfloat16()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert eigsearch.explain(model, data, engine="incremental").engine == "batched"
+
+
 def test_a_disagreement_is_told_and_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     model, data = make_net("GIN", "mean"), house()

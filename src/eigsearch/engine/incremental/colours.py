@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from eigsearch.engine.incremental.lanes import Array
 
 _FEW = 1 << 22  # entries of features beyond which comparing nodes takes longer than it saves
 _SLOTS_PER_ROW = 2
+_INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by their bytes
 
 
 def distinct(key: Array) -> tuple[Array, Array]:
@@ -65,12 +67,12 @@ def list_keys(columns: Sequence[Array]) -> Array:
 
 def value_keys(value: Tensor) -> Array:
     """Return a key for each row of a matrix by its exact bits; of a huge one, a key of its own."""
-    if value.numel() > _FEW or value.numel() == 0:
+    integers = _INTEGERS.get(value.element_size())
+    if integers is None or not 0 < value.numel() <= _FEW:
         return mixed(np.arange(len(value)))
-    rows = value.detach().cpu().contiguous().numpy().reshape(len(value), -1)
-    words = rows.view(f"u{rows.itemsize}").astype(np.uint64)
-    column = mixed(np.arange(words.shape[1]))
-    return mixed(words + column).sum(axis=1, dtype=np.uint64)
+    rows = value.detach().cpu().contiguous().view(integers).numpy().reshape(len(value), -1)
+    column = mixed(np.arange(rows.shape[1]))
+    return mixed(rows.astype(np.uint64) + column).sum(axis=1, dtype=np.uint64)
 
 
 def mixed(number: Array) -> Array:

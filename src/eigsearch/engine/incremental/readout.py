@@ -38,7 +38,7 @@ class Readout:
         """Return the sum, mean or maximum over the nodes of each candidate."""
         if mode == "max" or self._few_pairs:
             self.scene.make_room(len(self.state.table), self._pairs)
-            rows, offsets = self._active
+            rows, offsets = self.active()
             return embedding_bag(
                 rows, self.state.value, offsets, mode=mode, include_last_offset=True
             )
@@ -57,7 +57,7 @@ class Readout:
         return (total / self._carried(weight).clamp_min(1e-300)).to(self.state.value.dtype)
 
     def _attention_over_pairs(self, gate: Tensor) -> Tensor:
-        rows, offsets = self._active
+        rows, offsets = self.active()
         peak = embedding_bag(rows, gate, offsets, mode="max", include_last_offset=True)
         counts = offsets[1:] - offsets[:-1]
         weight = (gate[rows] - peak.repeat_interleave(counts, dim=0)).exp()
@@ -77,9 +77,8 @@ class Readout:
     def _pairs(self) -> int:
         return int(self.lanes.counts @ np.diff(self.lanes.first_node))
 
-    @cached_property
-    def _active(self) -> tuple[Tensor, Tensor]:
-        """The rows that are active in each candidate, and where those of each begin."""
+    def active(self) -> tuple[Tensor, Tensor]:
+        """Return the values that are active in each candidate, and where those of each begin."""
         lanes = self.lanes
         lane, when = lanes.candidates
         node, candidate = ranges(lanes.first_node, lane)
