@@ -17,6 +17,7 @@ from eigsearch import SubgraphExplanation
 from eigsearch.search import size_range
 
 Answers = list[SubgraphExplanation]
+EDGE_LEVEL = ("edge_attr", "edge_weight", "edge_type")
 
 
 # Of each answer by itself: cheap, so they are checked every time --------------------------------
@@ -123,8 +124,14 @@ def the_same_with_other_names(case: Case, answers: Answers) -> None:
 
 
 def _edge_order(case: Case, data: Data) -> Tensor:
-    """Return another order of the edges; of equal parallel ones the first finds a partner."""
-    if case.options["groups"] == "undirected":
+    """Return another order of the edges.
+
+    Edges that nothing tells apart stay where they are: which of them has which partner is open.
+    """
+    names = [name for name in EDGE_LEVEL if name in data]
+    columns = [data[name].reshape(data.num_edges, -1).double() for name in names if data.num_edges]
+    rows = torch.cat([data.edge_index.t().double(), *columns], dim=1)
+    if len(rows.unique(dim=0)) < data.num_edges:
         return torch.arange(data.num_edges)
     return case.dice.order(data.num_edges)
 
@@ -136,7 +143,7 @@ def renamed(data: Data, nodes: Tensor, edges: Tensor) -> Data:
     for name in ("x", "pos"):
         if name in data:
             other[name] = data[name][nodes.argsort()]
-    for name in ("edge_attr", "edge_weight", "edge_type"):
+    for name in EDGE_LEVEL:
         if name in data:
             other[name] = data[name][edges]
     return other

@@ -78,11 +78,19 @@ class Pair:
     @property
     def ties(self) -> bool:
         """Whether the answers differ where a decision stands on rounding, or on a split tie."""
-        gains = abs(self.one.gain - self.other.gain)
-        size = max(1.0, abs(self.one.gain), abs(self.one.value))
-        if self.case.options["search"] != "sweep" and gains <= _LOOSE * size:
-            return True
+        if self.case.options["search"] != "sweep" and (self._equal_gain or self._has_ties):
+            return True  # equal groups offer equal moves, and rounding leads on to different ones
         return self._unsure_ranking or self._unsure_gain or (not self.named and self._splits_a_tie)
+
+    @property
+    def _equal_gain(self) -> bool:
+        """Whether a search that goes on from a first subgraph ended in an equally good one."""
+        size = max(1.0, abs(self.one.gain), abs(self.one.value))
+        return abs(self.one.gain - self.other.gain) <= _LOOSE * size
+
+    @property
+    def _has_ties(self) -> bool:
+        return len(rank(self.one.score, self._tie_tolerance).cuts) < self.one.num_groups
 
     @property
     def _unsure_ranking(self) -> bool:

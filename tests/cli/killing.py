@@ -10,7 +10,9 @@ from pathlib import Path
 
 from eigsearch import store
 
-COMMAND = ["explain", "--dataset", "BA-2Motifs", "--model", "gin", "--index", "400:560"]
+# A slow model: however busy the machine is, the command is killed before it is done.
+MODEL = "tests.unit.work.networks:Slow"
+COMMAND = ["explain", "--dataset", "BA-2Motifs", "--model", MODEL, "--index", "400:560"]
 SHARDS = 40
 
 # A fork server has torch imported: the process that it forks starts at once.

@@ -37,7 +37,8 @@ class Slow(Small):
     """A network that takes its time, so that there is time to be killed."""
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        time.sleep(0.01)
+        if float(x.sum()) < torch.inf:  # asks for a value, so that nothing can trace it and skip it
+            time.sleep(0.01)
         return super().forward(x, edge_index, batch)
 
 

@@ -66,19 +66,30 @@ class Killer:
         self.moments = set(self.rng.sample(range(1, shards), times))
         self.calls = 0
         self.killed = 0
+        self.timers: list[threading.Timer] = []
 
     def __call__(self, _: Progress) -> None:
         if self.calls in self.moments:
-            threading.Timer(self.rng.uniform(0, 0.05), self.kill).start()
+            self.timers.append(threading.Timer(self.rng.uniform(0, 0.05), self.kill))
+            self.timers[-1].start()
         self.calls += 1
 
     def kill(self) -> None:
         # Between the death of one worker and the start of the next there may be none.
-        deadline = time.monotonic() + 30
-        while not (workers := living_workers()) and time.monotonic() < deadline:
+        deadline = time.monotonic() + 60
+        while not self.killed_one() and time.monotonic() < deadline:
             time.sleep(0.01)
-        self.rng.choice(workers).kill()
-        self.killed += 1
+
+    def killed_one(self) -> bool:
+        with contextlib.suppress(psutil.NoSuchProcess, IndexError):
+            self.rng.choice(living_workers()).kill()
+            self.killed += 1
+            return True
+        return False
+
+    def wait(self) -> None:
+        for timer in self.timers:
+            timer.join()
 
 
 def living_workers() -> list[psutil.Process]:
@@ -100,6 +111,7 @@ def test_ten_workers_killed_lose_no_row(tmp_path: Path) -> None:
     killer = Killer(times=10, shards=30, seed=1)
     explain_to(tmp_path / "calm", Slow(), graphs, shard_size=4)
     explain_to(tmp_path / "wild", Slow(), graphs, shard_size=4, workers=2, progress=killer)
+    killer.wait()
     assert killer.killed == 10
     assert row_bytes(tmp_path / "wild") == row_bytes(tmp_path / "calm")
 
