@@ -1,4 +1,4 @@
-"""Carries out a plan: the runs that are not finished yet, on one process or several."""
+"""Carries out a plan: the runs that are not finished yet, on one process, several, or Ray."""
 
 from __future__ import annotations
 
@@ -33,12 +33,16 @@ class Progress:
 
 
 def carry_out(
-    plan: Plan, out: str | Path, workers: int = 1, again: str | None = None
+    plan: Plan,
+    out: str | Path,
+    workers: int | None = None,
+    again: str | None = None,
+    ray: str | None = None,
 ) -> Iterator[Progress]:
     """Do the runs of a plan that have no rows yet; yield after each.
 
     Whatever stops it, the same call goes on where it was and ends with the same rows. The rows of
-    the section `again` are removed first.
+    the section `again` are removed first. `ray` is the address of a cluster to run on.
     """
     forget()
     results = Results(out)
@@ -49,12 +53,12 @@ def carry_out(
     results.expect(runs)
     waiting = {key: run for key, run in runs.items() if key not in finished}
     known: list[Finished] = []
-    for last in perform(RunJob(plan.name), list(waiting.values()), workers=workers):
+    for last in perform(RunJob(plan.name), list(waiting.values()), workers=workers, ray=ray):
         key = last.spec.key
         results.write(key, last.rows)
         del waiting[key]
         known.append(last)
-        left = seconds_left(known, list(waiting.values())) / workers
+        left = seconds_left(known, list(waiting.values())) / (workers or 1)
         yield Progress(len(runs) - len(waiting), len(runs), last, left)
     results.pack()
 

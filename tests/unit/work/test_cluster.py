@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from eigsearch.bench import carry_out
+from eigsearch.bench.plan import parse_plan
+from eigsearch.bench.results import Results
 from eigsearch.datasets import generate
 from eigsearch.errors import EigsearchError
 from eigsearch.work import Progress, explain_to, perform
@@ -42,6 +45,26 @@ def test_rows_are_those_of_one_process(cluster, tmp_path: Path) -> None:
 def test_a_job_that_cannot_start_says_why(cluster) -> None:
     with pytest.raises(EigsearchError, match=r"Expected something else\."):
         list(perform(Tell(refuse=True), range(3), ray=cluster.address))
+
+
+PLAN = """
+[[section]]
+name = "chance"
+settings = ["BA-2Motifs/gin"]
+explainers = ["random", "degree"]
+sample = 2
+"""
+
+
+def test_the_runs_of_a_plan_are_those_of_one_process(cluster, tmp_path: Path) -> None:
+    plan, places = parse_plan(PLAN, "mine"), {"one": None, "ray": cluster.address}
+    found = []
+    for name, address in places.items():
+        assert [now.total for now in carry_out(plan, tmp_path / name, ray=address)] == [2, 2]
+        rows = Results(tmp_path / name).read().to_pylist()
+        found.append(sorted((r["explainer"], r["graph"], r["keep"], r["gain"]) for r in rows))
+    assert found[0] == found[1]
+    assert len(found[0]) == 4
 
 
 def test_a_killed_driver_continues(cluster, tmp_path: Path) -> None:

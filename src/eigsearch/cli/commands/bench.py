@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eigsearch.cli import flags
+
 HOME = Path("results", "bench")  # where `bench` writes and `report` looks without being told
 
 
@@ -17,7 +19,8 @@ def bench(
     out: Annotated[
         Path | None, typer.Option(help="Where the rows go, by default results/bench/PLAN.")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Processes to run on, of one thread each.")] = 1,
+    workers: flags.Workers = None,
+    ray: flags.Ray = None,
     again: Annotated[
         str | None,
         typer.Option(help="A section to run anew, as when times come from a busy machine."),
@@ -31,6 +34,8 @@ def bench(
 
         eigsearch bench paper --workers 2
 
+        eigsearch bench paper --ray 10.0.0.1:6379
+
         eigsearch bench paper --again efficiency
     """
     from collections import Counter
@@ -41,7 +46,7 @@ def bench(
     chosen = read_plan(plan)
     where = out or HOME / chosen.name
     status: Counter[str] = Counter()
-    for now in carry_out(chosen, where, workers, again):
+    for now in carry_out(chosen, where, workers, again, ray):
         status.update(row["status"] for row in now.last.rows)
         typer.echo(
             f"[{now.done}/{now.total}] {now.last.spec.title}: {len(now.last.rows)} rows in "
