@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import search_tables
+
 ROOT = Path(__file__).parents[1]
 ROWS = ROOT / "benchmarks" / "results" / "speed"
 PAPER = ROOT / "benchmarks" / "results" / "paper"
@@ -145,6 +147,7 @@ def draw(column: int, label: str, name: str) -> None:
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"engines": engines, "demo": demo},
     NOTE: {"exponents": exponents, "memory": memory, "nodes": nodes, "profile": profile},
+    search_tables.PAGE: search_tables.TABLES,
 }
 
 
