@@ -146,8 +146,9 @@ class _Climb:
             tries.append(sweep_of(problem, ledger, ranking))
         while sum(map(len, tries[1:])) > self._room:
             tries.pop()
-        yield from ledger.judge(*tries[1:])
-        return self._best_of(here, tries, *ledger.recall(*tries))
+        more = yield from ledger.judge(*tries[1:])
+        kept, removed = np.append(kept, more[0]), np.append(removed, more[1])
+        return self._best_of(here, tries, kept, removed)
 
     def _best_of(
         self, here: _Station, tries: Sequence[Tries], kept: Array, removed: Array
