@@ -5,6 +5,7 @@ from eigsearch.store.manifest import Manifest, read_manifest
 from eigsearch.store.read import read, rows
 from eigsearch.store.rows import Row, Subject, explanation_of
 from eigsearch.store.summary import summarize
+from eigsearch.store.writer import Writer
 
 __all__ = [
     "Manifest",
@@ -12,6 +13,7 @@ __all__ = [
     "Row",
     "ShardFiles",
     "Subject",
+    "Writer",
     "explanation_of",
     "read",
     "read_manifest",

@@ -15,7 +15,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 def write_atomic(path: Path, content: bytes) -> None:
     """Write a file so that no crash, not even of the machine, leaves a part of it.
 
-    The bytes go to a hidden file beside it, reach the disk, and take the name in one step.
+    The bytes go to a hidden file beside it, reach the disk, and take the name in one step. A crash
+    of the machine may lose the name again, until `sync_directory`.
     """
     aside = path.with_name(f".{path.name}.{os.getpid()}{_ASIDE}")
     try:
@@ -24,7 +25,6 @@ def write_atomic(path: Path, content: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(aside, path)
-        _sync_directory(path.parent)
     except OSError as error:
         aside.unlink(missing_ok=True)
         if error.errno in _FULL:
@@ -56,8 +56,8 @@ def inside(directory: Path, name: str) -> Path:
     return path
 
 
-def _sync_directory(directory: Path) -> None:
-    """Make a rename last: on POSIX it is the directory that remembers a name."""
+def sync_directory(directory: Path) -> None:
+    """Make names last: on POSIX it is the directory that remembers them."""
     if os.name == "posix":
         handle = os.open(directory, os.O_RDONLY)
         try:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from eigsearch.errors import InputError
-from eigsearch.store.atomic import inside, remove_leftovers, write_atomic
+from eigsearch.store.atomic import inside, remove_leftovers, sync_directory, write_atomic
 from eigsearch.store.manifest import Manifest, read_manifest
 from eigsearch.store.schema import ROWS
 
@@ -68,11 +68,13 @@ class ResultDirectory:
             remove_leftovers(self.path)
             if not self.manifest_path.exists():
                 manifest.save(self.manifest_path)
-            for name in (_ROWS, _LINES, _TIMES):
-                folder = inside(self.path, name)
+            folders = [inside(self.path, name) for name in (_ROWS, _LINES, _TIMES)]
+            for folder in folders:
                 folder.mkdir(exist_ok=True)
                 remove_leftovers(folder)
             yield
+            for folder in (self.path, *folders):
+                sync_directory(folder)
 
     def write(self, shard: ShardFiles) -> None:
         """Write a finished shard."""

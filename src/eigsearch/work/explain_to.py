@@ -14,7 +14,7 @@ from torch_geometric.data import Data, OnDiskDataset
 from eigsearch.errors import InputError, ModelError
 from eigsearch.options import Options
 from eigsearch.run import Run
-from eigsearch.store import Manifest, ResultDirectory
+from eigsearch.store import Manifest, ResultDirectory, Writer
 from eigsearch.work.backends import check_workers, perform
 from eigsearch.work.digest import digest_of, model_digest
 from eigsearch.work.shards import Plan, check_shard_size, default_shard_size
@@ -29,9 +29,9 @@ class Progress:
     """How far a run is.
 
     Attributes:
-        done: Rows that are written, those of an earlier start included.
+        done: Rows that are done, those of an earlier start included.
         total: Rows that the run has.
-        failures: How many of the written ones could not be explained.
+        failures: How many of the done ones could not be explained.
         before: Rows that an earlier start had written.
         seconds: The time since this start.
     """
@@ -109,9 +109,10 @@ def explain_to(
         tally = _Tally(directory, plan, max_failures, progress)
         tally.check()
         remaining = plan.shards(done)
-        for shard in perform(job, remaining, workers=workers, ray=ray, num_gpus=num_gpus):
-            directory.write(shard)
-            tally.add(shard.count, shard.failures, shard.reason)
+        with Writer(directory) as writer:
+            for shard in perform(job, remaining, workers=workers, ray=ray, num_gpus=num_gpus):
+                writer.write(shard)
+                tally.add(shard.count, shard.failures, shard.reason)
         tally.finish()
     return tally.progress
 

@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from eigsearch.errors import InputError
+from eigsearch.explain import WINDOW
 from eigsearch.work.sources import Source
-
-_WINDOW = 32  # graphs share model calls in windows of this many, so shards are whole windows
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,13 @@ def default_shard_size(rows: int) -> int:
     """Return how many rows a shard gets: about as many as there are shards.
 
     Few enough that many workers stay busy and little is lost with one; enough that a directory of
-    millions of rows has thousands of files. Whole windows keep model calls full.
+    millions of rows has thousands of files. Whole windows keep model calls full, but a small run is
+    better cut finely.
 
     >>> [default_shard_size(n) for n in (100, 4337, 1_000_000)]
-    [32, 64, 992]
+    [32, 64, 960]
     """
-    return max(1, math.isqrt(rows) // _WINDOW) * _WINDOW
+    return math.isqrt(rows) // WINDOW * WINDOW or WINDOW // 2
 
 
 def check_shard_size(size: int) -> None:
