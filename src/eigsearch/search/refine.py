@@ -19,6 +19,7 @@ _SWEEPS = 2  # rounds that sweep again: measured on molecules, later ones find n
 _ENOUGH = 0.99  # of the highest gain that there can be: nothing is left to find
 _MOST = 6.0  # times the sweep's evaluations, the ranking's included
 _GUESSES = 8  # subgraphs to judge before the fit is made anew
+_CELLS = 1 << 24  # entries of keep-rows that are laid out together
 _SHORTLIST = 64  # toggles that may pair up: bounds the number of pairs in a large graph
 
 
@@ -37,11 +38,11 @@ class _Station:
 class Refine:
     """Best improvement from the sweep's subgraph, on gain − parsimony · size − anchor · place.
 
-    A round judges every single toggle around the subgraph, the pairs of toggles of which their
-    single effects on φ promise most, and at first also the sweep along the ranking that the toggles
-    give. Then it makes the best of these moves. Where that ends early on a small graph, a fit of φ
-    to all that was judged says what else to try. The result is never below the sweep in gain, for
-    at most six times its evaluations.
+    A round judges every single toggle around the subgraph, pairs of toggles whose single effects on
+    φ promise most together, and at first also the sweep along the ranking that the toggles give.
+    Then it makes the best of these moves. Where that ends early on a small graph, a fit of φ to all
+    that was judged says what else to try. Where nothing is left to gain, it stops. The result is
+    never below the sweep in gain, for at most six times its evaluations.
 
     Attributes:
         rounds: The most moves to make.
@@ -175,11 +176,14 @@ class _Climb:
 
     def _held(self, worth: Array, tries: Sequence[Tries], entries: Array) -> Array:
         """Return the worth of subgraphs with the place of some of them taken into account."""
-        if self.options.anchor and len(entries):
-            rows = _rows(tries, entries)
+        if not self.options.anchor or not len(entries):
+            return worth
+        groups = len(self._place)
+        for some in np.array_split(entries, 1 + len(entries) * groups // _CELLS):
+            rows = _rows(tries, some)
             size = rows.sum(axis=1)
             behind = rows @ self._place / np.maximum(size, 1) - (size - 1) / 2
-            worth[entries] -= self.options.anchor / rows.shape[1] * behind
+            worth[some] -= self.options.anchor / groups * behind
         return worth
 
     @cached_property
