@@ -59,6 +59,7 @@ class Run:
         self.batched = BatchedEngine(self.caller, options.max_batch_nodes, options.max_memory)
         self.engine = make_engine(options.engine, self.batched, options.max_batch_nodes)
         self._hops = count_hops(model)
+        self._ranker = options.ranker or LinearGradients()
         self._trusted = False
         self._extra_hops = 0
         self._whole_agrees = False
@@ -67,7 +68,7 @@ class Run:
     def answer(self, questions: Sequence[Question]) -> list[SubgraphExplanation]:
         """Return the explanations, with model calls shared between the questions."""
         with undisturbed(self.model):
-            queries, wholes = self.ask(questions, ahead=self.options.ranker is None)
+            queries, wholes = self.ask(questions, ahead=isinstance(self._ranker, LinearGradients))
             rankings = self._known_rankings(queries, wholes)
             each = zip(queries, wholes, rankings, strict=True)
             jobs = [(query, self._steps(query, whole, ranks)) for query, whole, ranks in each]
@@ -221,7 +222,7 @@ class Run:
     ) -> list[Ranking | None]:
         """Return the rankings that follow from what was asked ahead, None for the others."""
         ahead = [query.without for query in queries if query.without is not None]
-        if self.options.ranker is not None or len(ahead) < len(queries):
+        if not isinstance(self._ranker, LinearGradients) or len(ahead) < len(queries):
             return [None] * len(queries)
         return list(linear_rankings(queries, wholes, ahead))
 
@@ -242,7 +243,7 @@ class Run:
     def _ranking(
         self, query: Query, whole: Tensor
     ) -> Generator[Sequence[Family], list[Tensor], Ranking]:
-        ranker = self.options.ranker or LinearGradients()
+        ranker = self._ranker
         if isinstance(ranker, AskingRanker):
             return (yield from ranker.ask(query, whole))
         scores = ranker.rank(self._posed, query.data, query.goal.index, query.node)
