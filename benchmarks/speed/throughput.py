@@ -142,7 +142,7 @@ class Memory:
         self.rows: list[dict[str, int]] = []
 
     def __call__(self, now: Progress) -> None:
-        if now.done * SAMPLES // now.total > len(self.rows):
+        if len(self.rows) < now.done * SAMPLES // now.total < SAMPLES:  # at the end they are gone
             held = worker_memory()
             self.rows.append({"done": now.done, "least_mb": min(held), "most_mb": max(held)})
             print(self.rows[-1], flush=True)
