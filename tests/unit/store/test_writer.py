@@ -19,32 +19,36 @@ def claimed(tmp_path: Path):
         yield directory
 
 
-def test_all_shards_are_there_at_the_end(claimed: ResultDirectory) -> None:
-    with Writer(claimed) as writer:
-        for number in range(30):
+def write(directory: ResultDirectory, count: int, stop: BaseException | None = None) -> None:
+    with Writer(directory) as writer:
+        for number in range(count):
             writer.write(shard(number))
+        if stop:
+            raise stop
+
+
+def test_all_shards_are_there_at_the_end(claimed: ResultDirectory) -> None:
+    write(claimed, 30)
     assert list(claimed.row_files()) == list(range(30))
 
 
 @pytest.mark.parametrize("bad", [0, 29])
 def test_a_shard_that_cannot_be_written_stops_the_run(claimed: ResultDirectory, bad: int) -> None:
-    write = claimed.write
+    sound = claimed.write
 
     def fail(each: ShardFiles) -> None:
         if each.number == bad:
             raise InputError("Expected room (got none). Free some.")
-        write(each)
+        sound(each)
 
     claimed.write = fail  # type: ignore[method-assign]
-    with pytest.raises(InputError, match="Expected room"), Writer(claimed) as writer:
-        for number in range(30):
-            writer.write(shard(number))
+    with pytest.raises(InputError, match="Expected room"):
+        write(claimed, 30)
 
 
 def test_what_is_on_its_way_is_written_when_the_run_is_stopped(claimed: ResultDirectory) -> None:
-    with pytest.raises(KeyboardInterrupt), Writer(claimed) as writer:
-        writer.write(shard(0))
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        write(claimed, 1, stop=KeyboardInterrupt())
     assert list(claimed.row_files()) == [0]
 
 
