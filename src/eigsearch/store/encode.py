@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,12 +31,15 @@ def times_to_parquet(rows: Sequence[Row], seconds: Sequence[float]) -> bytes:
 
 def rows_to_lines(rows: Sequence[Row]) -> bytes:
     """Return rows as JSON lines: who, what was found, and the chosen edges."""
-    return b"".join(json.dumps(_line(row)).encode() + b"\n" for row in rows)
-
-
-def _line(row: Row) -> dict[str, Any]:
-    line = {name: row.get(name) for name in LINE_COLUMNS}
-    return {**line, "edges": chosen_edges(row) if row.get("error") is None else None}
+    edges = iter(chosen_edges([row for row in rows if row.get("error") is None]))
+    lines = (
+        {
+            **{name: row.get(name) for name in LINE_COLUMNS},
+            "edges": next(edges) if row.get("error") is None else None,
+        }
+        for row in rows
+    )
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
 def _parquet(rows: Sequence[Row], schema: pa.Schema) -> bytes:

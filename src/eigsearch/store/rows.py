@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import torch
@@ -77,10 +78,16 @@ def explanation_of(
     )
 
 
-def chosen_edges(row: Row) -> list[list[int]]:
-    """Return the edges of the chosen subgraph as pairs of nodes."""
-    ends = torch.stack([row["edge_source"], row["edge_target"]], dim=1)
-    return ends[row["edge_mask"]].tolist()
+def chosen_edges(rows: Sequence[Row]) -> list[list[list[int]]]:
+    """Return, for each row, the edges of the chosen subgraph as pairs of nodes."""
+    if not rows:
+        return []
+    names = ("edge_source", "edge_target", "edge_mask")
+    source, target, mask = (torch.cat([row[name] for row in rows]) for name in names)
+    pairs = torch.stack([source, target], dim=1)[mask].tolist()
+    before = [0, *mask.cumsum(0).tolist()]  # how many are chosen before each edge
+    ends = accumulate((len(row["edge_mask"]) for row in rows), initial=0)
+    return [pairs[before[start] : before[stop]] for start, stop in pairwise(ends)]
 
 
 def _subject(subject: Subject) -> Row:
@@ -95,14 +102,23 @@ def _finding(explanation: SubgraphExplanation) -> Row:
         "target": explanation.target,
         "prediction": float(explanation.prediction),
         "value": explanation.value,
-        "size": explanation.size,
         "num_groups": explanation.num_groups,
-        "sparsity": explanation.sparsity,
-        "fidelity_plus": None if nothing else explanation.fidelity_plus,
-        "fidelity_minus": None if nothing else explanation.fidelity_minus,
-        "gain": None if nothing else explanation.gain,
         "note": explanation.note,
         "engine": explanation.engine,
+        **({"size": 0, "sparsity": 0.0} if nothing else _numbers(explanation)),
+    }
+
+
+def _numbers(explanation: SubgraphExplanation) -> Row:
+    """Return the numbers of an explanation that was found, each computed once."""
+    size = explanation.size
+    plus, minus = explanation.fidelity_plus, explanation.fidelity_minus
+    return {
+        "size": size,
+        "sparsity": 1 - size / explanation.num_groups,
+        "fidelity_plus": plus,
+        "fidelity_minus": minus,
+        "gain": plus - minus,
     }
 
 
