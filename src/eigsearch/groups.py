@@ -18,8 +18,10 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
+from eigsearch.hashing import mixed
 
 GroupSpec = Literal["auto", "undirected", "directed"] | Tensor
+_CHUNK = 1 << 16  # edges of a large graph that are looked at together
 
 
 @dataclass(frozen=True)
@@ -78,29 +80,24 @@ class Directions:
     def __init__(self, ends: Sequence[np.ndarray]) -> None:
         self.start = np.concatenate([[0], np.cumsum([each.shape[1] for each in ends])])
         self.graph = np.repeat(np.arange(len(ends)), np.diff(self.start))
-        source, target = np.concatenate(ends, axis=1)
-        base = int(max(source.max(initial=0), target.max(initial=0))) + 1
-        self.forth = (self.graph * base + source) * base + target
-        self.back = (self.graph * base + target) * base + source
-        self.sorted = np.sort(self.forth)
+        self.source, self.target = np.concatenate(ends, axis=1)
+        base = int(max(self.source.max(initial=0), self.target.max(initial=0))) + 1
+        self.forth = (self.graph * base + self.source) * base + self.target
+        self.back = (self.graph * base + self.target) * base + self.source
 
     def undirected(self, spec: str) -> np.ndarray:
         """Tell for each graph whether a spec takes the two directions of an edge as one group."""
-        if spec not in ("auto", "undirected", "directed"):
-            raise InputError(
-                "Expected `groups` to be 'auto', 'undirected', 'directed' or an integer tensor "
-                f"with one entry per directed edge (got {spec!r}). Choose one of these."
-            )
+        _check_name(spec)
         if spec != "auto":
             return np.full(len(self.start) - 1, spec == "undirected")
-        # Both are sorted by graph, so that a difference stands where an edge of its graph stands.
-        one_way = self.graph[self.sorted != np.sort(self.back)]
-        return np.bincount(one_way, minlength=len(self.start) - 1) == 0
+        surplus = np.concatenate([[0], np.cumsum(_surplus(self.source, self.target))])
+        return surplus[self.start[1:]] == surplus[self.start[:-1]]
 
     @cached_property
     def has_parallels(self) -> bool:
         """Whether any graph has two edges with the same ends."""
-        return bool((self.sorted[1:] == self.sorted[:-1]).any())
+        in_order = np.sort(self.forth)
+        return bool((in_order[1:] == in_order[:-1]).any())
 
 
 def _number_edges(directions: Directions, spec: str, graphs: Sequence[Data]) -> list[np.ndarray]:
@@ -127,8 +124,30 @@ def _number_edges(directions: Directions, spec: str, graphs: Sequence[Data]) -> 
 
 
 def is_undirected(spec: str, ends: np.ndarray) -> bool:
-    """Tell whether a spec takes the two directions of an edge as one group."""
-    return bool(Directions([ends]).undirected(spec)[0])
+    """Tell whether a spec takes the two directions of an edge as one group, in little memory."""
+    _check_name(spec)
+    if spec != "auto":
+        return spec == "undirected"
+    total = 0
+    for start in range(0, ends.shape[1], _CHUNK):
+        source, target = ends[:, start : start + _CHUNK].astype(np.int64)
+        total += int(_surplus(source, target).sum(dtype=np.uint64))
+    return total % 2**64 == 0
+
+
+def _surplus(source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return hashes that add up to zero where the edges and their reverses are one multiset."""
+    return mixed(mixed(source) + target.astype(np.uint64)) - mixed(
+        mixed(target) + source.astype(np.uint64)
+    )
+
+
+def _check_name(spec: str) -> None:
+    if spec not in ("auto", "undirected", "directed"):
+        raise InputError(
+            "Expected `groups` to be 'auto', 'undirected', 'directed' or an integer tensor with "
+            f"one entry per directed edge (got {spec!r}). Choose one of these."
+        )
 
 
 def _parallel_rank(key: np.ndarray, data: Data) -> np.ndarray:

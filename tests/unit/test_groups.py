@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
+import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch_geometric.data import Data
 
-from eigsearch.groups import is_undirected, make_groups
+from eigsearch.groups import Directions, is_undirected, make_groups
 
 
 def graph(*edges: tuple[int, int], **attributes: list[float]) -> Data:
@@ -34,6 +39,15 @@ def test_a_graph_with_one_lonely_direction_is_directed() -> None:
 def test_reverses_are_counted_with_multiplicity() -> None:
     assert not is_undirected("auto", graph((0, 1), (0, 1), (1, 0)).edge_index.numpy())
     assert is_undirected("auto", graph((0, 1), (0, 1), (1, 0), (1, 0)).edge_index.numpy())
+
+
+@given(pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12))
+def test_a_large_graph_is_undirected_where_a_small_one_is(pairs: list[tuple[int, int]]) -> None:
+    ends = np.array(pairs, np.int64).reshape(-1, 2).T
+    expected = sorted(pairs) == sorted((v, u) for u, v in pairs)
+    with mock.patch("eigsearch.groups._CHUNK", 3):
+        assert is_undirected("auto", ends) == expected
+    assert bool(Directions([ends, ends[:, :1]]).undirected("auto")[0]) == expected
 
 
 def test_a_self_loop_is_a_group_of_one() -> None:

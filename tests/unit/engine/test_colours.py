@@ -10,7 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigsearch.engine.incremental.colours import distinct, list_keys, mixed, row_keys, value_keys
+from eigsearch.engine.incremental.colours import distinct, list_keys, row_keys, value_keys
+from eigsearch.hashing import mixed
 
 small = st.integers(0, 3)
 rows = st.lists(st.tuples(small, st.lists(st.tuples(small, small), max_size=4)), min_size=1)

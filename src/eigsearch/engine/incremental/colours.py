@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from eigsearch.engine.incremental.lanes import Array
+from eigsearch.hashing import ODD, mixed
 
 _FEW = 1 << 22  # entries of features beyond which comparing nodes takes longer than it saves
 _SLOTS_PER_ROW = 2
@@ -51,10 +52,10 @@ def row_keys(own: Array, offsets: Array, source: Array, content: Array | None = 
 
     `offsets` tells where the messages of each row begin in `source`.
     """
-    message = mixed(source) if content is None else mixed(mixed(source) * _ODD + content)
+    message = mixed(source) if content is None else mixed(mixed(source) * ODD + content)
     total = np.zeros(len(message) + 1, np.uint64)
     np.cumsum(message, out=total[1:])  # wraps around, and differences wrap back
-    return mixed(own) * _ODD + (total[offsets[1:]] - total[offsets[:-1]])
+    return mixed(own) * ODD + (total[offsets[1:]] - total[offsets[:-1]])
 
 
 def list_keys(columns: Sequence[Array]) -> Array:
@@ -73,17 +74,3 @@ def value_keys(value: Tensor) -> Array:
     rows = value.detach().cpu().contiguous().view(integers).numpy().reshape(len(value), -1)
     column = mixed(np.arange(rows.shape[1]))
     return mixed(rows.astype(np.uint64) + column).sum(axis=1, dtype=np.uint64)
-
-
-def mixed(number: Array) -> Array:
-    """Return a well mixed 64-bit hash of each number (the finaliser of splitmix64)."""
-    bits = (number.astype(np.uint64) + np.uint64(1)) * _ODD  # else 0 would be 0, and not count
-    bits ^= bits >> np.uint64(30)
-    bits *= np.uint64(0xBF58476D1CE4E5B9)
-    bits ^= bits >> np.uint64(27)
-    bits *= np.uint64(0x94D049BB133111EB)
-    bits ^= bits >> np.uint64(31)
-    return bits
-
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)

@@ -19,10 +19,11 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 from torch_geometric import nn as pyg
 
-from eigsearch.engine.incremental.colours import distinct, list_keys, mixed, row_keys
+from eigsearch.engine.incremental.colours import distinct, list_keys, row_keys
 from eigsearch.engine.incremental.lanes import Array
 from eigsearch.engine.incremental.scene import Scene, State, Unservable
 from eigsearch.engine.incremental.states import Table
+from eigsearch.hashing import mixed
 
 _EDGE_INPUTS = ("edge_weight", "edge_attr", "edge_type")
 _AGGREGATIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
