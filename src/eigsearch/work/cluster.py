@@ -12,6 +12,7 @@ from eigsearch.work.pack import pack
 from eigsearch.work.remote import Remote, result_of
 
 _AUTO = "auto"
+_BLOCKS = 16  # for each actor: Ray handles every block, so few; one is lost with an actor, so many
 
 
 def on_ray(
@@ -34,10 +35,11 @@ def on_ray(
         return
     with _Connection(ray, address):
         most = max(1, min(len(items), workers or int(ray.cluster_resources().get("CPU", 1))))
-        results = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
+        blocks = min(len(items), _BLOCKS * most)
+        results = ray.data.from_items(items, override_num_blocks=blocks).map_batches(
             _Actor,
             fn_constructor_args=(ray.put(pack(job)),),
-            batch_size=1,
+            batch_size=None,
             compute=ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most),
             num_cpus=1,
             num_gpus=num_gpus,
