@@ -31,6 +31,7 @@ from eigsearch.models import zoo
 from eigsearch.work import DirectorySource, Progress, explain_to
 
 WARM = 0.3  # the share of rows after which every worker has started
+LATE = 0.95  # the share up to which every worker has something to do
 SAMPLES = 20  # how often memory is looked at
 FILES = 16  # so many files hold the graphs that workers read themselves
 Mark = tuple[int, float, float]
@@ -51,9 +52,12 @@ class Clock:
 
     def warm(self) -> Measure:
         """Return rows per second, and this process's CPU milliseconds per row, once warm."""
-        done, end, cpu = self.marks[-1]
-        first, begin, before = next(mark for mark in self.marks if mark[0] >= WARM * done)
+        (first, begin, before), (done, end, cpu) = map(self._reached, (WARM, LATE))
         return (done - first) / (end - begin), 1e3 * (cpu - before) / (done - first)
+
+    def _reached(self, share: float) -> Mark:
+        """Return the first mark at a share of the rows; results may come in bursts, after both."""
+        return next(mark for mark in self.marks if mark[0] >= share * self.marks[-1][0])
 
 
 def to_directory(model: torch.nn.Module, graphs: Any, **where: Any) -> Measure:
