@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import search_tables
+from benchmarks import scale_tables, search_tables
 
 ROOT = Path(__file__).parents[1]
 ROWS = ROOT / "benchmarks" / "results" / "speed"
@@ -147,6 +147,7 @@ def draw(column: int, label: str, name: str) -> None:
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"engines": engines, "demo": demo},
     NOTE: {"exponents": exponents, "memory": memory, "nodes": nodes, "profile": profile},
+    scale_tables.PAGE: scale_tables.TABLES,
     search_tables.PAGE: search_tables.TABLES,
 }
 
