@@ -145,7 +145,7 @@ def draw(column: int, label: str, name: str) -> None:
 
 
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
-    README: {"engines": engines, "demo": demo},
+    README: {"engines": engines, "demo": demo, "results": results},
     NOTE: {"exponents": exponents, "memory": memory, "nodes": nodes, "profile": profile},
     scale_tables.PAGE: scale_tables.TABLES,
     search_tables.PAGE: search_tables.TABLES,

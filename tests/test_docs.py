@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 from benchmarks import figures
 
+from eigsearch.bench.discussion import discussion
+from eigsearch.bench.frame import read_frame
+from eigsearch.bench.report import exhibits
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -30,6 +34,19 @@ def test_the_code_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("page", figures.TABLES, ids=lambda page: page.name)
 def test_tables_are_made_from_the_rows(page: Path) -> None:
     assert figures.filled(page) == page.read_text()
+
+
+def test_the_results_page_is_made_from_the_rows() -> None:
+    page = ROOT / "docs" / "results.md"
+    assert discussion(figures.PAPER, page) == page.read_text()
+
+
+def test_the_tables_of_the_report_are_made_from_the_rows() -> None:
+    folder = figures.PAPER / "report" / "tables"
+    shown = {each.name: each.table for each in exhibits(read_frame(figures.PAPER)) if each.table}
+    assert set(shown) == {path.stem for path in folder.glob("*.md")}
+    for name, table in shown.items():
+        assert table.markdown() in (folder / f"{name}.md").read_text(), name
 
 
 def test_links_of_the_readme_lead_somewhere() -> None:

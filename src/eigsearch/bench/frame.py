@@ -24,6 +24,8 @@ def read_frame(path: str | Path) -> pd.DataFrame:
         raise MissingExtraError("pandas", "bench", "read benchmark rows") from None
     frame = Results(path).read().to_pandas()
     frame["setting"] = frame["dataset"] + " " + frame["model"].str.upper()
+    # Where nothing is known to matter there is nothing to be precise about.
+    frame["precision"] = frame["precision"].where(frame["recall"].notna())
     return frame
 
 

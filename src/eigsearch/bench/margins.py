@@ -82,9 +82,9 @@ def _why(margin: float, spread: float, graphs: int, further: float) -> str:
     """Return what a loss comes from: chance, the search, or the ranking."""
     if -margin < spread:
         return "chance: less than the spread over seeds"
-    if further >= -EVEN:
-        return f"the search: {_FURTHER} is ahead on the same ranking"
-    return "the ranking"
+    if further != further:
+        return f"the search or the ranking: {_FURTHER} was not run"
+    return f"the search: {_FURTHER} is not behind" if further >= -EVEN else "the ranking"
 
 
 def _common(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
