@@ -95,3 +95,10 @@ def test_features_that_cannot_be_averaged_are_refused():
     data.x = data.x.long()
     with pytest.raises(UnsupportedError, match="average"):
         PGMExplainer().rank(network(), data, 0, None)
+
+
+def test_evidence_stays_finite_where_nothing_is_left_to_chance():
+    outcome = torch.arange(4).repeat(2_000)
+    found = evidence(torch.stack([outcome, outcome.flip(0), outcome // 2], dim=1), outcome)
+    assert torch.isfinite(found).all()
+    assert found[0] == found[1] > found[2]
