@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -31,16 +32,18 @@ pictures = 1
 """
 
 
-def _command(plan: Path, out: Path) -> None:
+def _command(plan: Path, out: Path, environment: dict[str, str]) -> None:
     from eigsearch.cli import main
 
+    os.environ.clear()  # the fork server may be from a test that had another one
+    os.environ.update(environment)
     sys.argv = ["eigsearch", "bench", str(plan), "--out", str(out)]
     sys.stdout = sys.stderr = out.with_suffix(".log").open("a")
     main()
 
 
 def _kill_half_way(plan: Path, out: Path) -> None:
-    process = CONTEXT.Process(target=_command, args=(plan, out))
+    process = CONTEXT.Process(target=_command, args=(plan, out, dict(os.environ)))
     process.start()
     while process.is_alive() and len(list(out.glob("rows/[!.]*.parquet"))) < 3:
         time.sleep(0.002)

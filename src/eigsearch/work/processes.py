@@ -141,18 +141,20 @@ def _start(line: Connection) -> BaseProcess:
     """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         process: BaseProcess = multiprocessing.get_context("spawn").Process(
-            target=_serve, args=(line,), daemon=True
+            target=_serve, args=(line, dict(os.environ)), daemon=True
         )
     else:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOAD)
-        process = context.Process(target=_serve, args=(line,), daemon=True)
+        process = context.Process(target=_serve, args=(line, dict(os.environ)), daemon=True)
     process.start()
     return process
 
 
-def _serve(line: Connection) -> None:
+def _serve(line: Connection, environment: dict[str, str]) -> None:
     """Run in the worker: receive the job once, then shards, until the line ends."""
+    os.environ.clear()  # what a fork server has is the environment of when it was started
+    os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
