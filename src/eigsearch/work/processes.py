@@ -8,8 +8,11 @@ import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
+from threading import Thread
 from typing import Generic
 
 from eigsearch.errors import ModelError
@@ -30,27 +33,28 @@ class _Task(Generic[S]):
 
 
 class _Worker(Generic[S, R]):
-    """A process at the other end of a line, and what it is working on."""
+    """A process at the other end of a line, and the shards that it was given."""
 
     def __init__(self, packed_job: bytes) -> None:
         self.line, theirs = multiprocessing.Pipe()
         self.process = _start(theirs)
         theirs.close()  # so that the end of the process is the end of the line
-        self.task: _Task[S] | None = None
+        self.tasks: deque[_Task[S]] = deque()
         self._send(packed_job)
 
     def give(self, task: _Task[S]) -> None:
-        """Let the worker begin a shard."""
-        self.task = task
+        """Let the worker do a shard, once it is done with what it has."""
+        self.tasks.append(task)
         self._send(pack(task.shard))
 
     def take(self) -> R | None:
-        """Return the result of the shard, or None if the worker died."""
+        """Return the result of the first shard, or None if the worker died."""
         try:
             packed = self.line.recv_bytes()
         except (EOFError, OSError):
             self.stop()
             return None
+        self.tasks.popleft()
         return result_of(packed)
 
     def stop(self) -> None:
@@ -72,56 +76,60 @@ class _Pool(Generic[S, R]):
     def __init__(self, job: Job[S, R], shards: Iterable[S], count: int) -> None:
         self._job = pack(job)
         self._shards = iter(shards)
-        self._again: deque[_Task[S]] = deque()
+        self._waiting: deque[_Task[S]] = deque()
         self._count = count
         self.busy: list[_Worker[S, R]] = []
 
     def results(self) -> Iterator[R]:
         """Yield each result as soon as it is there."""
-        while len(self.busy) < self._count and (task := self._next()):
-            self._employ(_Worker(self._job), task)
+        self._assign()
         while self.busy:
             ready = wait([worker.line for worker in self.busy])
             for worker in [w for w in self.busy if w.line in ready]:
-                self.busy.remove(worker)
-                yield from self._finish(worker)
+                result = worker.take()
+                if result is None:
+                    self._mourn(worker)
+                self._assign()
+                if result is not None:  # last: whoever gets it writes to a disk, which takes time
+                    yield result
 
-    def _finish(self, worker: _Worker[S, R]) -> Iterator[R]:
-        """Give a worker, or its heir, the next shard, and then yield what it had to say."""
-        result = worker.take()
-        if result is None:
-            self._mourn(worker)
-        task = self._next()
-        if task is None:
+    def _assign(self) -> None:
+        """Give everybody a shard, and one ahead, so that nobody waits for the next to be sent."""
+        self._hand_out(1)
+        for worker in [w for w in self.busy if not w.tasks]:
+            self.busy.remove(worker)
             worker.stop()
-        else:
-            self._employ(_Worker(self._job) if result is None else worker, task)
-        if (
-            result is not None
-        ):  # last, because whoever gets it writes to a disk, and that takes time
-            yield result
+        while len(self.busy) < self._count and self._has_waiting(1):
+            self.busy.append(_Worker(self._job))
+            self._hand_out(1)
+        self._hand_out(2)
 
-    def _next(self) -> _Task[S] | None:
-        if self._again:
-            return self._again.popleft()
-        shard = next(self._shards, None)
-        return None if shard is None else _Task(shard)
+    def _hand_out(self, shards: int) -> None:
+        """Let every worker have so many shards; a second one only while all can have theirs."""
+        for worker in self.busy:
+            enough = 1 if shards == 1 else self._count
+            if len(worker.tasks) < shards and self._has_waiting(enough):
+                worker.give(self._waiting.popleft())
 
-    def _employ(self, worker: _Worker[S, R], task: _Task[S]) -> None:
-        self.busy.append(worker)
-        worker.give(task)
+    def _has_waiting(self, count: int) -> bool:
+        """Tell whether at least so many shards wait for a worker."""
+        missing = max(0, count - len(self._waiting))
+        self._waiting.extend(_Task(shard) for shard in islice(self._shards, missing))
+        return len(self._waiting) >= count
 
     def _mourn(self, worker: _Worker[S, R]) -> None:
-        assert worker.task is not None
-        worker.task.deaths += 1
-        if worker.task.deaths >= _DEATHS:
+        """Let others do what a dead worker had to do, unless its first shard is what kills."""
+        self.busy.remove(worker)
+        fatal = worker.tasks[0]
+        fatal.deaths += 1
+        if fatal.deaths >= _DEATHS:
             raise ModelError(
                 f"Expected a worker process to survive its shard (got {_DEATHS} that died, the "
                 f"last with exit code {worker.process.exitcode}). Look for a graph that needs more "
                 "memory than there is; a script has to start its runs under "
                 '`if __name__ == "__main__":`.'
             )
-        self._again.append(worker.task)
+        self._waiting.extendleft(reversed(worker.tasks))
 
 
 def in_processes(job: Job[S, R], shards: Iterable[S], count: int) -> Iterator[R]:
@@ -157,9 +165,25 @@ def _serve(line: Connection, environment: dict[str, str]) -> None:
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
     os.environ["OMP_NUM_THREADS"] = "1"
+    inbox: SimpleQueue[bytes | None] = SimpleQueue()
+    Thread(target=_receive, args=(line, inbox), daemon=True).start()
+    arrivals = iter(inbox.get, None)
     try:
-        work = Remote(line.recv_bytes())
-        while True:
-            line.send_bytes(work(line.recv_bytes()))
-    except (EOFError, OSError):  # the process that started us has ended, or does not need us
+        for job in arrivals:
+            work = Remote(job)
+            for shard in arrivals:
+                line.send_bytes(work(shard))
+    except OSError:  # the process that started us does not need us any more
         return
+
+
+def _receive(line: Connection, inbox: SimpleQueue[bytes | None]) -> None:
+    """Take what arrives while the worker works: two that both wait to be read would wait for ever.
+
+    A last None says that the process at the other end of the line has ended.
+    """
+    try:
+        while True:
+            inbox.put(line.recv_bytes())
+    except (EOFError, OSError):
+        inbox.put(None)

@@ -65,9 +65,9 @@ def default_shard_size(rows: int) -> int:
     better cut finely.
 
     >>> [default_shard_size(n) for n in (100, 4337, 1_000_000)]
-    [32, 64, 960]
+    [32, 64, 1024]
     """
-    return math.isqrt(rows) // WINDOW * WINDOW or WINDOW // 2
+    return round(math.sqrt(rows) / WINDOW) * WINDOW or WINDOW // 2
 
 
 def check_shard_size(size: int) -> None:

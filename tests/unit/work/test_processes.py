@@ -46,6 +46,19 @@ def test_every_shard_comes_back_once_from_workers_that_load_once() -> None:
     assert {threads for *_, threads in results} == {1}
 
 
+def test_shards_larger_than_a_pipe_do_not_wait_for_results_larger_than_a_pipe() -> None:
+    shards = [bytes([number]) * 2_000_000 for number in range(9)]
+    found: list[bytes] = []
+
+    def run() -> None:
+        found.extend(shard for shard, *_ in perform(Tell(), shards, workers=2))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(timeout=60)
+    assert sorted(found) == shards
+
+
 def test_a_job_that_cannot_start_says_why() -> None:
     with pytest.raises(EigsearchError, match=r"Expected something else\."):
         list(perform(Tell(refuse=True), range(3), workers=2))
