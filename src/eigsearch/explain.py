@@ -18,7 +18,7 @@ from eigsearch.ranking import Ranker
 from eigsearch.run import Question, Run
 from eigsearch.search import Search
 
-WINDOW = 64  # graphs that share model calls: enough to fill a batch, few enough to stay flat
+WINDOW = 128  # graphs that share model calls: enough to fill a batch, few enough to stay flat
 _MISSING: Any = object()
 
 

@@ -64,10 +64,12 @@ def default_shard_size(rows: int) -> int:
     millions of rows has thousands of files. Whole windows keep model calls full, but a small run is
     better cut finely.
 
-    >>> [default_shard_size(n) for n in (100, 4337, 1_000_000)]
-    [32, 64, 1024]
+    >>> [default_shard_size(n) for n in (100, 4337, 20_000, 1_000_000)]
+    [32, 64, 128, 1024]
     """
-    return round(math.sqrt(rows) / WINDOW) * WINDOW or WINDOW // 2
+    rows_each = math.sqrt(rows)
+    unit = WINDOW if rows_each > WINDOW else WINDOW // 4
+    return max(1, round(rows_each / unit)) * unit
 
 
 def check_shard_size(size: int) -> None:

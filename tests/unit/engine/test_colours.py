@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from eigsearch.engine.incremental.colours import distinct, list_keys, row_keys, value_keys
 from eigsearch.hashing import mixed
 
-small = st.integers(0, 3)
+COLOURS = 4
+small = st.integers(0, COLOURS - 1)
 rows = st.lists(st.tuples(small, st.lists(st.tuples(small, small), max_size=4)), min_size=1)
 
 
@@ -32,9 +33,9 @@ def test_colours_are_own_values_and_multisets_of_messages(rows) -> None:
     offsets = np.concatenate([[0], np.cumsum([len(messages) for _, messages in rows])])
     flat = [message for _, messages in rows for message in messages]
     source, carried = np.array(flat, np.int64).reshape(-1, 2).T
-    _, place = distinct(row_keys(own, offsets, source, mixed(carried)))
+    _, place = distinct(row_keys(COLOURS, own, offsets, source, mixed(carried)))
     assert_partition(place, [(mine, tuple(sorted(messages))) for mine, messages in rows])
-    _, place = distinct(row_keys(own, offsets, source))
+    _, place = distinct(row_keys(COLOURS, own, offsets, source))
     senders = [(mine, tuple(sorted(s for s, _ in messages))) for mine, messages in rows]
     assert_partition(place, senders)
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eigsearch.engine.incremental.lanes import Array
+from eigsearch.engine.incremental.ragged import Array
 from eigsearch.hashing import ODD, mixed
 
 _FEW = 1 << 22  # entries of features beyond which comparing nodes takes longer than it saves
@@ -39,23 +39,30 @@ def distinct(key: Array) -> tuple[Array, Array]:
         slot = (word >> np.uint64(64 - bits)).view(np.int64)
         table[slot] = left
         found = table[slot]
-        same = key[found] == key[left]
+        same = key.take(found) == key.take(left)
         like[left[same]] = found[same]
         left = left[~same]
         word = mixed(word[~same])
     chosen = like == np.arange(len(key))
-    return np.flatnonzero(chosen), (np.cumsum(chosen) - 1)[like]
+    return np.flatnonzero(chosen), (np.cumsum(chosen) - 1).take(like)
 
 
-def row_keys(own: Array, offsets: Array, source: Array, content: Array | None = None) -> Array:
+def row_keys(
+    colours: int, own: Array, offsets: Array, source: Array, content: Array | None = None
+) -> Array:
     """Return a key for each row: its own colour, and the multiset of (source, content) it gathers.
 
-    `offsets` tells where the messages of each row begin in `source`.
+    There are so many `colours` below. `offsets` tells where the messages of each row begin in
+    `source`.
     """
-    message = mixed(source) if content is None else mixed(mixed(source) * ODD + content)
+    hashes = mixed(np.arange(colours))
+    message = hashes.take(source)
+    if content is not None:
+        message = mixed(message * ODD + content)
     total = np.zeros(len(message) + 1, np.uint64)
     np.cumsum(message, out=total[1:])  # wraps around, and differences wrap back
-    return mixed(own) * ODD + (total[offsets[1:]] - total[offsets[:-1]])
+    gathered = total.take(offsets)
+    return (hashes * ODD).take(own) + (gathered[1:] - gathered[:-1])
 
 
 def list_keys(columns: Sequence[Array]) -> Array:

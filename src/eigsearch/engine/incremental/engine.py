@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 # Rows of the widest layer that are computed together. Measured on molecules, 3×64, one thread:
 # smaller batches pay for calls, larger ones leave the cache. See benchmarks/speed/budget.py.
-DEFAULT_ROWS = 32_768
+DEFAULT_ROWS = 65_536
 
 
 class IncrementalEngine:
@@ -153,21 +153,17 @@ def expected_rows(request: Request, layers: int) -> Expected:
     """Return about how many rows there are: base states, and those that a change reaches."""
     query = request.query
     changes = 0 if isinstance(request.family, Whole) else len(request)
-    total, widest = _reach(query.num_nodes, query.groups.index.numel(), layers)
-    return Expected(
-        int(layers * query.num_nodes + changes * total), int(query.num_nodes + changes * widest)
-    )
+    return _expected(query.num_nodes, query.groups.index.numel(), changes, layers)
 
 
 @lru_cache(maxsize=4096)  # the requests of a graph are alike, and so are molecules
-def _reach(nodes: int, edges: int, layers: int) -> tuple[float, float]:
-    """Return about how many nodes a change reaches, in all layers together and in the last."""
+def _expected(nodes: int, edges: int, changes: int, layers: int) -> Expected:
     degree = edges / max(nodes, 1)
-    reach = total = 0.0
+    reach = total = 0.0  # nodes that a change reaches, in the last layer and in all together
     for hop in range(layers):
         reach = min(reach + 2 * max(degree - 1, 1) ** hop, nodes)
         total += reach
-    return total, reach
+    return Expected(int(layers * nodes + changes * total), int(nodes + changes * reach))
 
 
 def _kind(request: Request) -> tuple[bool, Induce]:

@@ -24,10 +24,10 @@ from eigsearch.candidates import (
     Toggles,
     Whole,
 )
+from eigsearch.engine.incremental.ragged import Array, owners, starts
 from eigsearch.engine.request import Request
 from eigsearch.query import Query
 
-Array = np.ndarray
 NEVER = np.iinfo(np.int64).max
 
 
@@ -63,7 +63,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Lanes:
-    """Many lanes of one kind as one graph.
+    """Many lanes of one kind as one graph, its edges sorted by target.
 
     Attributes:
         parts: The candidates of each lane.
@@ -95,13 +95,14 @@ class Lanes:
     @cached_property
     def length(self) -> Array:
         """The number of points in time of the lane that each node is in."""
-        return np.repeat(self.lengths, np.diff(self.first_node))
+        return self.lengths.take(owners(self.first_node))
 
     @cached_property
     def candidates(self) -> tuple[Array, Array]:
         """The lane of each candidate, and its point in time."""
-        lane = np.repeat(np.arange(len(self.counts)), self.counts)
-        time = np.arange(len(lane)) - _starts(self.counts)[lane]
+        first = starts(self.counts)
+        lane = owners(first)
+        time = np.arange(len(lane)) - first.take(lane)
         if self.toggling:
             return lane, time + 1
         backwards = np.asarray([isinstance(p.request.family, Complements) for p in self.parts])
@@ -110,12 +111,12 @@ class Lanes:
     @cached_property
     def start(self) -> Array:
         """Where the timeline of each node begins in the space of all (node, time) pairs."""
-        return _starts(self.length)
+        return starts(self.length)
 
     @cached_property
     def owner(self) -> Array:
         """The node of every (node, time) pair; only for spaces that fit into memory."""
-        return np.repeat(np.arange(len(self.length)), self.length)
+        return owners(self.start)
 
     @cached_property
     def event(self) -> Array:
@@ -126,16 +127,25 @@ class Lanes:
     @cached_property
     def leaving(self) -> tuple[Array, Array]:
         """Edges sorted by source, and where those of each node begin."""
-        return _by(self.source, len(self.node))
+        order = np.argsort(self.source, kind="stable")
+        return order, starts(np.bincount(self.source, minlength=len(self.node)))
 
     @cached_property
-    def entering(self) -> tuple[Array, Array]:
-        """Edges sorted by target, and where those of each node begin."""
-        return _by(self.target, len(self.node))
+    def entering(self) -> Array:
+        """Where the edges into each node begin."""
+        return starts(np.bincount(self.target, minlength=len(self.node)))
 
     def present(self, edge: Array, time: Array) -> Array:
         """Tell whether each edge is there at each time."""
-        return (self.birth[edge] <= time) ^ (self.flip[edge] == time)
+        if not self.toggling:
+            return self.birth.take(edge) <= time
+        kept = self.flip.take(edge) != time
+        return kept if self._complete else (self.birth.take(edge) <= time) == kept
+
+    @cached_property
+    def _complete(self) -> bool:
+        """Whether every edge is there at time 0."""
+        return not self.birth.any()
 
     @cached_property
     def touched(self) -> tuple[Array, Array]:
@@ -160,27 +170,27 @@ def build_lanes(parts: Sequence[Part]) -> Lanes:
     ends = [query.edge_arrays for query in queries]
     num_edges = np.asarray([source.size for source, _, _ in ends])
     source, target, group = (np.concatenate(column) for column in zip(*ends, strict=True))
-    lane, first_node = np.repeat(np.arange(len(parts)), num_edges), _starts(num_nodes)
+    first_edge, first_node = starts(num_edges), starts(num_nodes)
+    lane = owners(first_edge)
     node_base, edge_base = _attribute_bases(queries, num_nodes, num_edges)
     toggling = toggles(parts[0].request.family)
     birth, flip = _schedules(parts, group, lane, toggling)
     columns = {
         "source": source + first_node[lane],
         "target": target + first_node[lane],
-        "edge": np.arange(len(lane)) + (edge_base - _starts(num_edges)[:-1])[lane],
+        "edge": np.arange(len(lane)) + (edge_base - first_edge[:-1])[lane],
         "birth": birth,
         "flip": flip,
     }
-    exists = (birth < NEVER) | (flip >= 0)
-    if not exists.all():
-        columns = {name: column[exists] for name, column in columns.items()}
+    exists = np.flatnonzero((birth < NEVER) | (flip >= 0))
+    order = exists[np.argsort(columns["target"][exists], kind="stable")]
     return Lanes(
         parts=parts,
         counts=np.asarray([part.stop - part.start for part in parts]),
         toggling=toggling,
-        node=np.arange(first_node[-1]) + np.repeat(node_base - first_node[:-1], num_nodes),
+        node=np.arange(first_node[-1]) + (node_base - first_node[:-1])[owners(first_node)],
         first_node=first_node,
-        **columns,
+        **{name: column[order] for name, column in columns.items()},
     )
 
 
@@ -188,7 +198,7 @@ def _schedules(
     parts: Sequence[Part], group: Array, lane: Array, toggling: bool
 ) -> tuple[Array, Array]:
     """Return when each edge of each lane is born and when it flips."""
-    base = _starts(np.asarray([part.request.query.groups.count for part in parts]))
+    base = starts(np.asarray([part.request.query.groups.count for part in parts]))
     birth, flip = (_toggling_schedule if toggling else _growing_schedule)(parts, base)
     # One more group, born at once and never flipped, stands for the edges that always stay.
     where = np.where(group < 0, base[-1], group + base[lane])
@@ -202,12 +212,12 @@ def _toggling_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array
         if isinstance(part.request.family, Toggles):
             birth[first:stop][~part.request.family.base.numpy()] = NEVER
     flips = [part.flips() for part in parts]
-    counts = np.asarray([len(each) for each in flips])
-    group = np.concatenate(flips)
-    time = np.arange(1, len(group) + 1) - np.repeat(_starts(counts)[:-1], counts)
+    first = starts(np.asarray([len(each) for each in flips]))
+    lane, group = owners(first), np.concatenate(flips)
+    time = np.arange(1, len(group) + 1) - first[lane]
     moves = np.flatnonzero(group >= 0)
     flip = np.full(base[-1], -1)
-    flip[(group + np.repeat(base[:-1], counts))[moves]] = time[moves]
+    flip[(group + base[lane])[moves]] = time[moves]
     return birth, flip
 
 
@@ -216,13 +226,13 @@ def _growing_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array]
     families = [part.request.family for part in parts if isinstance(part.request.family, Prefixes)]
     sizes = [f.sizes[p.start : p.stop] for f, p in zip(families, parts, strict=True)]
     groups, counts = np.diff(base), np.asarray([len(each) for each in sizes])
-    lane, first = np.repeat(np.arange(len(parts)), groups), _starts(counts)
+    lane, first = owners(base), starts(counts)
     place = np.empty(base[-1], np.int64)
     order = np.concatenate([family.order.numpy() for family in families])
-    place[order + base[:-1][lane]] = np.arange(base[-1]) - base[:-1][lane]
+    place[order + base[lane]] = np.arange(base[-1]) - base[lane]
     # One search for all lanes: each has a stretch of its own, wider than any size.
     stretch = int(groups.max()) + 1
-    ends = np.concatenate(sizes) + np.repeat(np.arange(len(parts)) * stretch, counts)
+    ends = np.concatenate(sizes) + owners(first) * stretch
     without = np.searchsorted(ends, place + lane * stretch, side="right") - first[lane]
     backwards = np.asarray([isinstance(family, Complements) for family in families])[lane]
     birth = np.where(backwards, counts[lane] - without, without)
@@ -236,15 +246,4 @@ def _attribute_bases(
     number: dict[int, int] = {}
     which = np.asarray([number.setdefault(id(query), len(number)) for query in queries])
     _, first = np.unique(which, return_index=True)
-    return _starts(num_nodes[first])[which], _starts(num_edges[first])[which]
-
-
-def _starts(counts: Array) -> Array:
-    """Return where each part begins in a concatenation, and at the end its total length."""
-    return np.concatenate([[0], np.cumsum(counts)])
-
-
-def _by(end: Array, num_nodes: int) -> tuple[Array, Array]:
-    order = np.argsort(end, kind="stable")
-    counts = np.bincount(end, minlength=num_nodes)
-    return order, _starts(counts)
+    return starts(num_nodes[first])[which], starts(num_edges[first])[which]

@@ -20,7 +20,7 @@ from torch.nn.functional import embedding_bag
 from torch_geometric import nn as pyg
 
 from eigsearch.engine.incremental.colours import distinct, list_keys, row_keys
-from eigsearch.engine.incremental.lanes import Array
+from eigsearch.engine.incremental.ragged import Array, starts
 from eigsearch.engine.incremental.scene import Scene, State, Unservable
 from eigsearch.engine.incremental.states import Table
 from eigsearch.hashing import mixed
@@ -94,9 +94,9 @@ class Step:
         self.below = state
         self.table = table
         self.edge_inputs = edge_inputs
-        self.own = state.place[table.own(state.table)]
+        self.own = state.place.take(table.own(state.table))
         source_row, self.edge, self.row = table.messages(state.table)
-        self.source = state.place[source_row]
+        self.source = state.place.take(source_row)
         self.chosen = self.place = np.arange(len(table))
         self.weight: Array | None = None
         self.own_weight: Array | None = None
@@ -116,15 +116,16 @@ class Step:
         """Make the rows of one colour one."""
         if not self.below.has_equals:
             return
-        key = row_keys(self.own, self.offsets, self.source, self._content())
+        colours = len(self.below.value)
+        key = row_keys(colours, self.own, self.offsets, self.source, self._content())
         if self.own_weight is not None:
             key = mixed(key + self.own_weight.view(np.uint64))
         self.chosen, self.place = distinct(key)
         computed = np.zeros(len(self.table), bool)
         computed[self.chosen] = True
-        self._keep_messages(np.flatnonzero(computed[self.row]))
-        self.row = self.place[self.row]
-        self.own = self.own[self.chosen]
+        self._keep_messages(np.flatnonzero(computed.take(self.row)))
+        self.row = self.place.take(self.row)
+        self.own = self.own.take(self.chosen)
         if self.own_weight is not None:
             self.own_weight = self.own_weight[self.chosen]
 
@@ -155,11 +156,11 @@ class Step:
     @property
     def offsets(self) -> Array:
         """Where the messages of each row begin, and at the end their number."""
-        counts = np.bincount(self.row, minlength=len(self.own))
-        return np.concatenate([[0], np.cumsum(counts)])
+        return starts(np.bincount(self.row, minlength=len(self.own)))
 
     def _keep_messages(self, kept: Array) -> None:
-        self.source, self.edge, self.row = self.source[kept], self.edge[kept], self.row[kept]
+        self.source, self.edge = self.source.take(kept), self.edge.take(kept)
+        self.row = self.row.take(kept)
         if self.weight is not None:
             self.weight = self.weight[kept]
 

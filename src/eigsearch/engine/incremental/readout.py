@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from eigsearch.engine.incremental.lanes import NEVER, Array, Lanes
+from eigsearch.engine.incremental.lanes import NEVER, Lanes
+from eigsearch.engine.incremental.ragged import Array, members, owners, starts
 from eigsearch.engine.incremental.scene import Scene, State
-from eigsearch.engine.incremental.states import ranges
 
 # Up to this many (candidate, node) pairs per row, pooling reads every active state; beyond it, sums
 # are carried from candidate to candidate by their differences.
@@ -81,20 +81,19 @@ class Readout:
         """Return the values that are active in each candidate, and where those of each begin."""
         lanes = self.lanes
         lane, when = lanes.candidates
-        node, candidate = ranges(lanes.first_node, lane)
-        time = when[candidate]
+        node, candidate = members(lanes.first_node, lane)
+        time = when.take(candidate)
         if lanes.induces_by_edges:
             there = np.flatnonzero(self._is_there(node, time))
-            node, time, candidate = node[there], time[there], candidate[there]
-        count = np.bincount(candidate, minlength=len(lane))
-        rows = self.state.place[self.state.table.find(node, time)]
-        offsets = np.concatenate([[0], np.cumsum(count)])
+            node, time, candidate = node.take(there), time.take(there), candidate.take(there)
+        offsets = starts(np.bincount(candidate, minlength=len(lane)))
+        rows = self.state.place.take(self.state.table.find(node, time))
         return self.scene.tensor(rows), self.scene.tensor(offsets)
 
     def _is_there(self, node: Array, time: Array) -> Array:
         """Tell whether a node has an edge at a time."""
         if not self.lanes.toggling:
-            return self._birth[node] <= time
+            return self._birth.take(node) <= time
         degree, change = self._degrees
         key = self.lanes.start[node] + time
         at = np.minimum(np.searchsorted(change[0], key), max(len(change[0]) - 1, 0))
@@ -136,23 +135,22 @@ class Readout:
             there = self.scene.tensor(self._is_there(table.node, table.time))[:, None]
         moved = np.flatnonzero(table.time > 0)
         step = self._taken(value, there, moved) - self._taken(value, there, self._before(moved))
-        first_slot = np.concatenate([[0], np.cumsum(lanes.lengths)])
+        first_slot = starts(lanes.lengths)
         lane = np.searchsorted(lanes.first_node, table.node[moved], side="right") - 1
         slot = self.scene.tensor(first_slot[lane] + table.time[moved])
         slots = step.new_zeros(int(first_slot[-1]), step.size(1)).index_add_(0, slot, step)
         base = self._taken(value, there, np.flatnonzero(table.time == 0)).double()
         # At time 0 nothing has moved, so there the running total of a lane begins.
         total = slots.double() if lanes.toggling else slots.double().cumsum(0)
-        total -= total[self.scene.tensor(np.repeat(first_slot[:-1], lanes.lengths))]
+        total -= total[self.scene.tensor(first_slot.take(owners(first_slot)))]
         lane, when = lanes.candidates
         now = total.index_select(0, self.scene.tensor(first_slot[lane] + when))
         return now + self._by_lane(base).index_select(0, self.scene.tensor(lane))
 
     def _by_lane(self, base: Tensor) -> Tensor:
         """Return the sum over the nodes of each lane."""
-        nodes = np.diff(self.lanes.first_node)
-        lane = self.scene.tensor(np.repeat(np.arange(len(nodes)), nodes))
-        return base.new_zeros(len(nodes), base.size(1)).index_add_(0, lane, base)
+        lane = self.scene.tensor(owners(self.lanes.first_node))
+        return base.new_zeros(len(self.lanes.counts), base.size(1)).index_add_(0, lane, base)
 
     def _taken(self, value: Tensor, there: Tensor | None, rows: Array) -> Tensor:
         """Return the values of some rows, zero where their node has no edge."""

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from eigsearch.engine.incremental.colours import distinct, list_keys, value_keys
-from eigsearch.engine.incremental.lanes import Array, Lanes, Part, build_lanes
+from eigsearch.engine.incremental.lanes import Lanes, Part, build_lanes
+from eigsearch.engine.incremental.ragged import Array
 from eigsearch.engine.incremental.states import Table, base_table, merge
 from eigsearch.errors import EigsearchError
 from eigsearch.query import Query

@@ -7,19 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from eigsearch.engine.incremental.lanes import Array, Lanes
+from eigsearch.engine.incremental.lanes import Lanes
+from eigsearch.engine.incremental.ragged import Array, members
 
 # Small spaces of (node, time) pairs are held as dense tables, where a look-up is one read.
-_DENSE = 1 << 18
-
-
-def ranges(start: Array, chosen: Array) -> tuple[Array, Array]:
-    """Return the members of the chosen ranges of a sorted list, and which range each is from."""
-    low = start[chosen]
-    count = start[chosen + 1] - low
-    owner = np.repeat(np.arange(len(chosen)), count)
-    skipped = np.repeat(low - (np.cumsum(count) - count), count)
-    return np.arange(len(owner)) + skipped, owner
+_DENSE = 1 << 19
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +36,13 @@ class Table:
     def node(self) -> Array:
         """The node of each row."""
         if self.dense:
-            return self.lanes.owner[self.key]
+            return self.lanes.owner.take(self.key)
         return np.searchsorted(self.lanes.start, self.key, side="right") - 1
 
     @cached_property
     def time(self) -> Array:
         """The time of each row."""
-        return self.key - self.lanes.start[self.node]
+        return self.key - self.lanes.start.take(self.node)
 
     @property
     def dense(self) -> bool:
@@ -65,13 +57,13 @@ class Table:
         latest = np.cumsum(mask) - 1
         if not self.lanes.toggling:
             return latest
-        return np.where(mask, latest, np.repeat(latest[self.lanes.start[:-1]], self.lanes.length))
+        return np.where(mask, latest, latest.take(self.lanes.start[:-1]).take(self.lanes.owner))
 
     def find(self, node: Array, time: Array) -> Array:
         """Return the row that holds for each node at each time."""
-        key = self.lanes.start[node] + time
+        key = self.lanes.start.take(node) + time
         if self.dense:
-            return self.where[key]
+            return self.where.take(key)
         row = np.searchsorted(self.key, key, side="right") - 1
         if not self.lanes.toggling:
             return row
@@ -111,19 +103,18 @@ class Table:
 
     def messages(self, below: Table) -> tuple[Array, Array, Array]:
         """Return the messages into each row: (source row in `below`, edge, row), by row."""
-        edges, start = self.lanes.entering
-        member, row = ranges(start, self.node)
-        edge, time = edges[member], self.time[row]
+        edge, row = members(self.lanes.entering, self.node)
+        time = self.time.take(row)
         there = np.flatnonzero(self.lanes.present(edge, time))
         if len(there) < len(edge):
-            edge, row, time = edge[there], row[there], time[there]
-        return below.find(self.lanes.source[edge], time), edge, row
+            edge, row, time = edge.take(there), row.take(there), time.take(there)
+        return below.find(self.lanes.source.take(edge), time), edge, row
 
     @property
     def num_messages(self) -> int:
         """The number of edges that enter the rows, present or not."""
-        _, start = self.lanes.entering
-        return int((start[self.node + 1] - start[self.node]).sum())
+        start = self.lanes.entering
+        return int((start.take(self.node + 1) - start.take(self.node)).sum())
 
     def own(self, below: Table) -> Array:
         """Return, for each row, the row of the same moment in the layer below."""
@@ -136,10 +127,11 @@ class Table:
     def _forward(self, node: Array, time: Array) -> Array:
         """Return the moments that the given ones reach along one edge."""
         edges, start = self.lanes.leaving
-        member, owner = ranges(start, node)
-        edge, time = edges[member], time[owner]
+        member, owner = members(start, node)
+        edge, time = edges.take(member), time.take(owner)
         there = np.flatnonzero(self.lanes.present(edge, time))
-        return self.lanes.start[self.lanes.target[edge[there]]] + time[there]
+        target = self.lanes.target.take(edge.take(there))
+        return self.lanes.start.take(target) + time.take(there)
 
 
 def base_table(lanes: Lanes, needed: Array | None = None) -> Table:
