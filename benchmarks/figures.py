@@ -86,9 +86,18 @@ def memory() -> str:
 
 
 def profile() -> str:
-    """Return the shares of an explanation's time."""
-    rows = [[r["model"], r["part"], f"{100 * float(r['share']):.0f} %"] for r in read("profile")]
-    return table(["model", "part", "share"], rows)
+    """Return the parts of an explanation's time, beside the model's bare forward."""
+    rows = [
+        [
+            row["model"],
+            row["part"],
+            f"{float(row['ms_per_graph']):.2f}",
+            f"{float(row['share']):.0%}",
+            f"{float(row['of_bare_forward']):.0%}",
+        ]
+        for row in read("profile")
+    ]
+    return table(["model", "part", "ms per molecule", "of the run", "of the bare forward"], rows)
 
 
 def results() -> str:

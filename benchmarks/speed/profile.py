@@ -2,9 +2,10 @@
 
     python -m benchmarks.speed.profile [--graphs 256] [--repeats 5]
 
-CPU time of `explain_dataset` with the incremental engine on Mutagenicity, whole sweep, one thread.
-Stopwatches stand around the few functions that the engine calls once for all graphs of a window: a
-profiler that looks at every call would charge its own time to the smallest of them.
+CPU time of `explain_dataset` with the incremental engine on Mutagenicity, whole sweep, one thread,
+beside the model's bare forward over the same candidates. Stopwatches stand around the few functions
+that the engine calls once for all graphs of a window: a profiler that looks at every call would
+charge its own time to the smallest of them.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 from unittest import mock
 
 import torch
+from torch_geometric.data import Data
 
+from benchmarks.speed.engines import WHOLE, bare_forward, candidate_batches
 from benchmarks.speed.timing import write
 from eigsearch import datasets, explain_dataset
 from eigsearch.engine.incremental.engine import IncrementalEngine
@@ -60,18 +64,24 @@ class Stopwatch:
         return timed
 
 
-def shares(explain: Callable[[], Any]) -> dict[str, float]:
-    """Return the share of each part in one run."""
+def parts(explain: Callable[[], Any], bare: Callable[[], Any]) -> dict[str, float]:
+    """Return the seconds of each part of one run, and those of the bare forward."""
     engine, index = Stopwatch(), Stopwatch()
     with engine.around(ENGINE), index.around(INDEX):
-        began = time.process_time()
-        explain()
-        total = time.process_time() - began
+        total = seconds(explain)
     return {
-        "tensor work": (engine.seconds - index.seconds) / total,
-        "index building": index.seconds / total,
-        "Python around them": 1 - engine.seconds / total,
+        "tensor work": engine.seconds - index.seconds,
+        "index building": index.seconds,
+        "Python around them": total - engine.seconds,
+        "bare forward": seconds(bare),
     }
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    """Return the CPU time of a run."""
+    began = time.process_time()
+    run()
+    return time.process_time() - began
 
 
 def main() -> None:
@@ -81,21 +91,38 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    graphs = datasets.load("Mutagenicity").graphs[: options.graphs]
+    graphs = [graph for graph in datasets.load("Mutagenicity") if graph.num_edges > 4]
+    rows = profile(graphs[: options.graphs], options.repeats)
+    print(write("profile", rows))
+
+
+def profile(graphs: Sequence[Data], repeats: int) -> list[dict[str, Any]]:
+    """Return what each part takes per graph, of the run, and of the bare forward."""
     rows = []
     for conv in ("gcn", "gin"):
         model = zoo.load("Mutagenicity", conv)[0]
-
-        def explain(model: Any = model) -> None:
-            list(explain_dataset(model, graphs, engine="incremental", sparsity=0.0))
-
+        batches = candidate_batches(model, graphs)
+        explain = partial(explain_all, model, graphs)
         explain()
-        runs = [shares(explain) for _ in range(options.repeats)]
-        for part in runs[0]:
-            share = statistics.median(run[part] for run in runs)
-            rows.append({"model": conv, "part": part, "share": round(share, 3)})
-            print(*rows[-1].values(), sep="\t")
-    print(write("profile", rows))
+        runs = [parts(explain, partial(bare_forward, model, batches)) for _ in range(repeats)]
+        taken = {part: statistics.median(run[part] for run in runs) for part in runs[0]}
+        bare = taken.pop("bare forward")
+        for part, time_taken in taken.items():
+            row = {
+                "model": conv,
+                "part": part,
+                "ms_per_graph": round(1e3 * time_taken / len(graphs), 4),
+                "share": round(time_taken / sum(taken.values()), 3),
+                "of_bare_forward": round(time_taken / bare, 3),
+            }
+            rows.append(row)
+            print(*row.values(), sep="\t")
+    return rows
+
+
+def explain_all(model: Any, graphs: Sequence[Data]) -> None:
+    """Explain the graphs as a data set, over all sizes."""
+    list(explain_dataset(model, graphs, engine="incremental", **WHOLE))
 
 
 if __name__ == "__main__":
