@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch_geometric import nn as pyg
 from torch_geometric.data import Data
 from torch_geometric.nn import (
     GATConv,
@@ -33,6 +34,13 @@ def pna(inputs: int, outputs: int) -> nn.Module:
     return PNAConv(inputs, outputs, ["mean", "max", "std"], ["identity", "amplification"], degrees)
 
 
+def cg(inputs: int, outputs: int) -> nn.Module:
+    """Return a CGConv, which keeps the width; where it changes, another layer."""
+    if inputs == outputs:
+        return pyg.CGConv(inputs, EDGE_FEATURES)
+    return GINEConv(mlp(inputs, outputs), edge_dim=EDGE_FEATURES)
+
+
 # Each layer, and the edge-level argument that it takes.
 CONVS: dict[str, tuple[Callable[[int, int], nn.Module], str | None]] = {
     "GCN": (GCNConv, None),
@@ -45,6 +53,22 @@ CONVS: dict[str, tuple[Callable[[int, int], nn.Module], str | None]] = {
     "Transformer": (lambda i, o: TransformerConv(i, o, edge_dim=EDGE_FEATURES), "edge_attr"),
     "RGCN": (lambda i, o: RGCNConv(i, o, RELATIONS), "edge_type"),
     "PNA": (pna, None),
+}
+
+# Further ones, for the tests of engines alone.
+MORE_CONVS: dict[str, tuple[Callable[[int, int], nn.Module], str | None]] = {
+    "CG": (cg, "edge_attr"),
+    "Edge": (lambda i, o: pyg.EdgeConv(mlp(2 * i, o)), None),
+    "FeaSt": (lambda i, o: pyg.FeaStConv(i, o, heads=2), None),
+    "FiLM": (pyg.FiLMConv, None),
+    "FiLM of relations": (lambda i, o: pyg.FiLMConv(i, o, RELATIONS), "edge_type"),
+    "GEN": (lambda i, o: pyg.GENConv(i, o, edge_dim=EDGE_FEATURES), "edge_attr"),
+    "General": (lambda i, o: pyg.GeneralConv(i, o, EDGE_FEATURES, attention=True), "edge_attr"),
+    "GMM": (lambda i, o: pyg.GMMConv(i, o, EDGE_FEATURES, kernel_size=2), "edge_attr"),
+    "LE": (pyg.LEConv, "edge_weight"),
+    "MF": (lambda i, o: pyg.MFConv(i, o, max_degree=4), None),
+    "NN": (lambda i, o: pyg.NNConv(i, o, nn.Linear(EDGE_FEATURES, i * o)), "edge_attr"),
+    "ResGated": (pyg.ResGatedGraphConv, None),
 }
 
 POOLS: dict[str, Callable[[], nn.Module]] = {
@@ -69,7 +93,7 @@ class Net(nn.Module):
         self, conv: str = "GIN", pool: str | None = "sum", outputs: int = 3, end: str = "raw"
     ) -> None:
         super().__init__()
-        make, self.extra = CONVS[conv]
+        make, self.extra = {**CONVS, **MORE_CONVS}[conv]
         self.convs = nn.ModuleList([make(FEATURES, WIDTH), make(WIDTH, WIDTH)])
         self.pool = None if pool is None else POOLS[pool]()
         self.head = nn.Linear(WIDTH, outputs)

@@ -21,7 +21,7 @@ from eigsearch.engine import BatchedEngine, Request
 from eigsearch.engine.incremental import IncrementalEngine, readout, states
 from eigsearch.neighbourhood import Neighbourhood, count_hops
 from eigsearch.query import Query, graph_query, node_query
-from tests.nets import CONVS, POOLS, attributed, house, make_net, vivid
+from tests.nets import CONVS, MORE_CONVS, POOLS, attributed, house, make_net, vivid
 
 
 def families(query: Query, seed: int = 0) -> list[Request]:
@@ -56,7 +56,12 @@ def test_every_layer_and_pooling(conv: str, pool: str) -> None:
     assert_same(make_net(conv, pool), families(graph_query(house(), "auto")))
 
 
-@pytest.mark.parametrize("conv", CONVS)
+@pytest.mark.parametrize("conv", MORE_CONVS)
+def test_further_layers(conv: str) -> None:
+    assert_same(make_net(conv, "mean"), families(graph_query(house(), "auto")))
+
+
+@pytest.mark.parametrize("conv", [*CONVS, *MORE_CONVS])
 def test_one_node(conv: str) -> None:
     torch.manual_seed(0)
     model, data = make_net(conv, None), house()
@@ -109,7 +114,7 @@ def plain(data: Data) -> Data:
     return data
 
 
-@pytest.mark.parametrize("conv", CONVS)
+@pytest.mark.parametrize("conv", [*CONVS, *MORE_CONVS])
 def test_many_equal_neighbourhoods(conv: str) -> None:
     """What is computed once for all rows of one colour is right for each of them."""
     torch.manual_seed(0)

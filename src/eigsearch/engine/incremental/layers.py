@@ -29,8 +29,9 @@ _EDGE_INPUTS = ("edge_weight", "edge_attr", "edge_type")
 _AGGREGATIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
 # Layers whose output at a node depends on its own state and its incoming messages alone.
 _BIPARTITE = (
-    pyg.GATConv, pyg.GATv2Conv, pyg.TransformerConv, pyg.GINEConv, pyg.RGCNConv, pyg.NNConv,
-    pyg.ResGatedGraphConv,
+    pyg.CGConv, pyg.EdgeConv, pyg.FeaStConv, pyg.FiLMConv, pyg.GATConv, pyg.GATv2Conv, pyg.GENConv,
+    pyg.GeneralConv, pyg.GINEConv, pyg.GMMConv, pyg.LEConv, pyg.MFConv, pyg.NNConv,
+    pyg.ResGatedGraphConv, pyg.RGCNConv, pyg.TransformerConv,
 )  # fmt: skip
 _HOMOGENEOUS = (pyg.PNAConv,)
 _FUSED = (pyg.SAGEConv, pyg.GraphConv)
