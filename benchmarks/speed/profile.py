@@ -26,9 +26,9 @@ from benchmarks.speed.engines import WHOLE, bare_forward, candidate_batches
 from benchmarks.speed.timing import write
 from eigsearch import datasets, explain_dataset
 from eigsearch.engine.incremental.engine import IncrementalEngine
-from eigsearch.engine.incremental.layers import Step
 from eigsearch.engine.incremental.readout import Readout
 from eigsearch.engine.incremental.scene import Scene
+from eigsearch.engine.incremental.step import Step
 from eigsearch.models import zoo
 
 ENGINE = [(IncrementalEngine, "_compute")]

@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from torch_geometric.explain import Explanation
 
 from eigsearch.errors import InputError
+from eigsearch.plain import from_plain, to_plain
 from eigsearch.pyg_explanation import EdgeInducedExplanation
 from eigsearch.search import Curve, Step
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from eigsearch.report import Names
-
-_SCHEMA = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,57 +185,12 @@ class SubgraphExplanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the features, as plain Python values."""
-        return {
-            "schema": _SCHEMA,
-            "num_nodes": int(self.data.num_nodes),
-            "edge_index": self.data.edge_index.tolist(),
-            "node": self.node,
-            "target": self.target,
-            "prediction": self.prediction,
-            "value": self.value,
-            "keep": self.keep.tolist(),
-            "score": self.score.tolist(),
-            "order": self.order.tolist(),
-            "group": self.group.tolist(),
-            "edges": None if self.edges is None else self.edges.tolist(),
-            "curve": _curve_to_dict(self.curve),
-            "found": _curve_to_dict(self.found),
-            "engine": self.engine,
-            "config": self.config,
-            "note": self.note,
-            "path": [_step_to_dict(step) for step in self.path],
-        }
+        return to_plain(self)
 
     @staticmethod
     def from_dict(values: dict[str, Any], data: Data | None = None) -> SubgraphExplanation:
         """Return the explanation that `to_dict` described; `data` brings the features back."""
-        if values.get("schema") != _SCHEMA:
-            raise InputError(
-                f"Expected an explanation of schema {_SCHEMA} (got {values.get('schema')!r}). "
-                "Write it again with this version of eigsearch."
-            )
-        if data is None:
-            edge_index = torch.tensor(values["edge_index"], dtype=torch.long).reshape(2, -1)
-            data = Data(edge_index=edge_index, num_nodes=values["num_nodes"])
-        edges = values["edges"]
-        return SubgraphExplanation(
-            data=data,
-            target=values["target"],
-            prediction=values["prediction"],
-            value=values["value"],
-            keep=torch.tensor(values["keep"], dtype=torch.bool),
-            score=torch.tensor(values["score"], dtype=torch.float64),
-            order=torch.tensor(values["order"], dtype=torch.long),
-            group=torch.tensor(values["group"], dtype=torch.long),
-            curve=_curve_from_dict(values["curve"]),
-            found=_curve_from_dict(values["found"]),
-            node=values["node"],
-            edges=None if edges is None else torch.tensor(edges, dtype=torch.long),
-            engine=values["engine"],
-            config=values["config"],
-            note=values["note"],
-            path=tuple(_step_from_dict(step) for step in values["path"]),
-        )
+        return SubgraphExplanation(**from_plain(values, data))
 
     def save(self, path: str | Path, names: Names | None = None) -> Path:
         """Write the explanation to a file and return its path; the suffix says how.
@@ -298,21 +252,3 @@ class SubgraphExplanation:
 
 def _only(column: Tensor) -> float:
     return float(column[0]) if column.numel() else float("nan")
-
-
-def _curve_to_dict(curve: Curve) -> dict[str, list[float]]:
-    names = ("size", "kept", "removed", "fidelity_plus", "fidelity_minus")
-    return {name: getattr(curve, name).tolist() for name in names}
-
-
-def _curve_from_dict(values: dict[str, list[float]]) -> Curve:
-    columns = {k: torch.tensor(v, dtype=torch.float64) for k, v in values.items()}
-    return Curve(**{**columns, "size": columns["size"].long()})
-
-
-def _step_to_dict(step: Step) -> dict[str, Any]:
-    return {**vars(step), "keep": step.keep.tolist()}
-
-
-def _step_from_dict(values: dict[str, Any]) -> Step:
-    return Step(**{**values, "keep": torch.tensor(values["keep"], dtype=torch.bool)})

@@ -17,11 +17,10 @@ from eigsearch.candidates import Family, Induce, Removals, Rows, Whole
 from eigsearch.engine import BatchedEngine, Request, make_engine
 from eigsearch.errors import InputError, ModelError
 from eigsearch.explanation import SubgraphExplanation
-from eigsearch.neighbourhood import Neighbourhood, count_hops, counts_leaving, message_flow
 from eigsearch.node_ranking import rank_nodes
 from eigsearch.options import Options
 from eigsearch.posed import Posed
-from eigsearch.query import Query, graph_queries, node_query
+from eigsearch.query import Query, graph_queries
 from eigsearch.ranking import (
     AskingRanker,
     LinearGradients,
@@ -31,12 +30,11 @@ from eigsearch.ranking import (
     rank,
     rounding,
 )
+from eigsearch.reach import Reach
 from eigsearch.search import Curve, Outcome, Problem
-from eigsearch.sound import check_graph
 from eigsearch.target import phi_rows, resolve_target
 
 _SAME = 1e-3  # relative; two calls of a deterministic model agree far better than this
-_EXTRA_HOPS = 3  # a model whose reach is still unclear after so many is given the whole graph
 
 
 class Question(NamedTuple):
@@ -58,12 +56,9 @@ class Run:
         self.caller = Caller(model, options.forward)
         self.batched = BatchedEngine(self.caller, options.max_batch_nodes, options.max_memory)
         self.engine = make_engine(options.engine, self.batched, options.max_batch_nodes)
-        self._hops = count_hops(model)
+        self._reach = Reach(model, options.groups, self.batched)
         self._ranker = options.ranker or LinearGradients()
         self._trusted = False
-        self._extra_hops = 0
-        self._whole_agrees = False
-        self._neighbourhood: Neighbourhood | None = None
 
     def answer(self, questions: Sequence[Question]) -> list[SubgraphExplanation]:
         """Return the explanations, with model calls shared between the questions."""
@@ -84,8 +79,8 @@ class Run:
         queries = self._queries(questions)
         outputs = self._outputs(queries, ahead)
         wholes = [output[0] for output in outputs]
-        if self._sees_further(queries, wholes):
-            self._widen()
+        if not self._reach.suffices(queries, wholes):
+            self._reach.widen()
             return self.ask(questions, ahead)
         queries = [self._aim(*each) for each in zip(queries, questions, wholes, strict=True)]
         phis = phi_rows([query.goal for query in queries], outputs)
@@ -101,11 +96,8 @@ class Run:
             for query in queries:
                 self.caller.check(query.data)
             return queries
-        return [self._node_query(question) for question in questions]
-
-    def _node_query(self, question: Question) -> Query:
-        assert question.node is not None  # a run is about graphs or about nodes
-        return node_query(question.data, int(question.node), self._around(question.data))
+        # A run is about graphs or about nodes, never both.
+        return [self._reach.query(q.data, int(q.node)) for q in questions if q.node is not None]
 
     def _outputs(self, queries: Sequence[Query], ahead: bool) -> list[Tensor]:
         """Return the model's output for each graph, and what follows from it ahead of time.
@@ -171,51 +163,6 @@ class Run:
         if not hasattr(self, "_activation"):
             self._activation = self.batched.final_activation(query)
         return self._activation
-
-    def _around(self, data: Data) -> Neighbourhood:
-        """Return what cuts computation graphs out of this graph; built once for many nodes."""
-        known = self._neighbourhood
-        if known is None or known.data is not data:
-            check_graph(data)
-            self.caller.check(data)
-            how = message_flow(self.model), counts_leaving(self.model)
-            known = Neighbourhood(data, self.options.groups, self._hops, *how)
-        elif known.hops != self._hops:
-            known = known.with_hops(self._hops)
-        self._neighbourhood = known
-        return known
-
-    def _sees_further(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
-        """Tell whether one hop more changes a node's output: the model's layers do not tell all.
-
-        Asking the whole graph would tell as well, at the price of the whole graph.
-        """
-        if self._hops is None or queries[0].source_node is None:
-            return False
-        wider = [self._widened(query) for query in queries]
-        seen = self.batched.outputs([Request(query, Whole(query.groups.count)) for query in wider])
-        return not all(
-            torch.allclose(output, more[0], rtol=1e-4, atol=1e-5)
-            for output, more in zip(outputs, seen, strict=True)
-        )
-
-    def _widened(self, query: Query) -> Query:
-        """Return the query with one hop more; on the whole graph where there is no hop more."""
-        assert self._hops is not None
-        assert query.source_node is not None
-        around = self._around(query.source)
-        wider = node_query(query.source, query.source_node, around.with_hops(self._hops + 1))
-        if wider.data.num_edges > query.data.num_edges or self._whole_agrees:
-            return wider
-        self._whole_agrees = True  # or the caller will widen, and nothing is compared any more
-        return node_query(query.source, query.source_node, around.with_hops(None))
-
-    def _widen(self) -> None:
-        """Take computation graphs one hop wider; whole graphs where that was no help before."""
-        self._extra_hops += 1
-        self._whole_agrees = False
-        assert self._hops is not None  # nothing is missing from a whole graph
-        self._hops = None if self._extra_hops > _EXTRA_HOPS else self._hops + 1
 
     def _known_rankings(
         self, queries: Sequence[Query], wholes: Sequence[Tensor]

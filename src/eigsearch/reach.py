@@ -1,0 +1,85 @@
+"""How far a model sees: the computation graphs of nodes, widened until a hop more is no news."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.candidates import Whole
+from eigsearch.engine import BatchedEngine, Request
+from eigsearch.groups import GroupSpec
+from eigsearch.neighbourhood import Neighbourhood, count_hops, counts_leaving, message_flow
+from eigsearch.query import Query, node_query
+from eigsearch.sound import check_graph
+
+_EXTRA_HOPS = 3  # a model whose reach is still unclear after so many is given the whole graph
+
+
+class Reach:
+    """Cuts the computation graphs of nodes, as wide as the model sees.
+
+    Its layers say how wide that is, but a model may do more than its layers say; so the outputs on
+    what was cut are compared with those on one hop more.
+    """
+
+    def __init__(self, model: Any, groups: GroupSpec, engine: BatchedEngine) -> None:
+        self._model = model
+        self._groups = groups
+        self._engine = engine
+        self._hops = count_hops(model)
+        self._extra_hops = 0
+        self._whole_agrees = False
+        self._known: Neighbourhood | None = None
+
+    def query(self, data: Data, node: int) -> Query:
+        """Return the query about a node of a graph."""
+        return node_query(data, node, self._around(data))
+
+    def suffices(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
+        """Tell whether one hop more changes nothing about the outputs of nodes.
+
+        Asking the whole graph would tell as well, at the price of the whole graph.
+        """
+        if self._hops is None or queries[0].source_node is None:
+            return True
+        wider = [self._widened(query) for query in queries]
+        seen = self._engine.outputs([Request(query, Whole(query.groups.count)) for query in wider])
+        return all(
+            torch.allclose(output, more[0], rtol=1e-4, atol=1e-5)
+            for output, more in zip(outputs, seen, strict=True)
+        )
+
+    def widen(self) -> None:
+        """Take computation graphs one hop wider; whole graphs where that was no help before."""
+        self._extra_hops += 1
+        self._whole_agrees = False
+        assert self._hops is not None  # nothing is missing from a whole graph
+        self._hops = None if self._extra_hops > _EXTRA_HOPS else self._hops + 1
+
+    def _around(self, data: Data) -> Neighbourhood:
+        """Return what cuts computation graphs out of this graph; built once for many nodes."""
+        known = self._known
+        if known is None or known.data is not data:
+            check_graph(data)
+            self._engine.caller.check(data)
+            how = message_flow(self._model), counts_leaving(self._model)
+            known = Neighbourhood(data, self._groups, self._hops, *how)
+        elif known.hops != self._hops:
+            known = known.with_hops(self._hops)
+        self._known = known
+        return known
+
+    def _widened(self, query: Query) -> Query:
+        """Return the query with one hop more; on the whole graph where there is no hop more."""
+        assert self._hops is not None
+        assert query.source_node is not None
+        around = self._around(query.source)
+        wider = node_query(query.source, query.source_node, around.with_hops(self._hops + 1))
+        if wider.data.num_edges > query.data.num_edges or self._whole_agrees:
+            return wider
+        self._whole_agrees = True  # or the caller will widen, and nothing is compared any more
+        return node_query(query.source, query.source_node, around.with_hops(None))
