@@ -1,6 +1,6 @@
 """Time per molecule against the batch budget, for both engines: where the defaults come from.
 
-python -m benchmarks.speed.budget [--graphs 64]
+python -m benchmarks.speed.budget [--graphs 256]
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from benchmarks.speed.timing import interleaved, write
 from eigsearch import datasets, explain_dataset
 from eigsearch.models import zoo
 
-BUDGETS = (1_024, 4_096, 8_192, 16_384, 32_768, 65_536)
+BUDGETS = (1_024, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
 
 
 def main() -> None:
     """Measure, print and write the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--graphs", type=int, default=64)
+    parser.add_argument("--graphs", type=int, default=256)
     count = parser.parse_args().graphs
     torch.set_num_threads(1)
     graphs = datasets.load("Mutagenicity").graphs[:count]

@@ -240,9 +240,8 @@ class SubgraphExplanation:
     def _per_edge(self, per_group: Tensor) -> Tensor:
         """Spread a value per group over the edges of the graph."""
         per_group = per_group.to(self.group.device)
-        removable = self.group >= 0
-        local = per_group.new_zeros(self.group.numel())
-        local[removable] = per_group[self.group[removable]]
+        # An edge that is never removed is in group −1, and takes the zero at the end.
+        local = torch.cat([per_group, per_group.new_zeros(1)])[self.group]
         if self.edges is None:
             return local
         spread = per_group.new_zeros(int(self.data.num_edges))
