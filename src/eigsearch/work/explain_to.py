@@ -17,6 +17,7 @@ from eigsearch.run import Run
 from eigsearch.store import Manifest, ResultDirectory, Writer
 from eigsearch.work.backends import check_workers, perform
 from eigsearch.work.digest import digest_of, model_digest
+from eigsearch.work.heap import settled
 from eigsearch.work.shards import Plan, check_shard_size, default_shard_size
 from eigsearch.work.sources import DatabaseSource, MemorySource, Source
 from eigsearch.work.worker import ExplainJob
@@ -104,7 +105,7 @@ def explain_to(
         names=dict(names or {}),
     )
     directory = ResultDirectory(path)
-    with directory.claimed(manifest):
+    with directory.claimed(manifest), settled():
         done = directory.row_files()
         tally = _Tally(directory, plan, max_failures, progress)
         tally.check()

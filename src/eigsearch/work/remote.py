@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ class Remote:
         try:
             if self._work is None:
                 self._work = unpack(self._packed_job).open()
+                gc.freeze()  # what is loaded stays; a process of our own never lets it go
             return pack(self._work(unpack(packed_shard)))
         except EigsearchError as error:
             return pack(_Failed(str(error), expected=True))
