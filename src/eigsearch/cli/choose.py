@@ -17,6 +17,7 @@ from eigsearch.datasets import GraphDataset
 from eigsearch.datasets import load as load_dataset
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets.dataset import Task
+from eigsearch.datasets.files import infer_task
 from eigsearch.errors import InputError
 from eigsearch.groups import GroupSpec
 from eigsearch.models import load_model, zoo
@@ -39,8 +40,8 @@ def choose_data(
     source = _large(data)
     if source is None:
         return load_graphs(data, task)
-    kind: Task = "node" if isinstance(source, MappedSource) else "graph"
     graphs = cast(tuple[Data, ...], source)  # reads like one, and holds nothing
+    kind = (task or infer_task(graphs)) if isinstance(source, MappedSource) else "graph"
     return GraphDataset(data.stem, kind, graphs, 0, (), f"graphs of {data.name}", "", str(data))
 
 
