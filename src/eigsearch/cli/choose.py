@@ -26,9 +26,16 @@ from eigsearch.work import DirectorySource, MappedSource, SmilesSource, Source
 
 
 def choose_data(
-    dataset: str | None, data: Path | None, root: Path | None, task: Task | None = None
+    dataset: str | None,
+    data: Path | None,
+    root: Path | None,
+    task: Task | None = None,
+    in_memory: bool = False,
 ) -> GraphDataset:
-    """Return the registered data set, or the graphs of the file, that a user named."""
+    """Return the registered data set, or the graphs of the file, that a user named.
+
+    What can be read piece by piece is, unless all of it and its classes are needed `in_memory`.
+    """
     if (dataset is None) == (data is None):
         got = "neither" if dataset is None else "both"
         raise InputError(
@@ -37,7 +44,7 @@ def choose_data(
         )
     if data is None:
         return load_dataset(str(dataset), root)
-    source = _large(data)
+    source = None if in_memory else _large(data)
     if source is None:
         return load_graphs(data, task)
     graphs = cast(tuple[Data, ...], source)  # reads like one, and holds nothing
