@@ -16,6 +16,7 @@ from eigsearch.datasets import generate, save_file
 from eigsearch.datasets.columns import Column
 from eigsearch.errors import InputError, ModelError
 from eigsearch.work import (
+    DatabaseSource,
     DirectorySource,
     MappedSource,
     MemorySource,
@@ -26,6 +27,7 @@ from eigsearch.work import (
 )
 from eigsearch.work.pack import pack, unpack
 from eigsearch.work.sources import files
+from eigsearch.work.sources.sampled import sampled_digest
 from tests.unit.work.networks import Choosy, Small
 from tests.unit.work.test_explain_to import broken, row_bytes
 
@@ -121,6 +123,18 @@ def test_one_file_of_many_graphs(in_memory: Path, tmp_path: Path) -> None:
     assert row_bytes(tmp_path / "out") == row_bytes(in_memory)
     with pytest.raises(IndexError):
         source[20]
+
+
+def test_any_source_becomes_a_file(tmp_path: Path) -> None:
+    database = OnDiskDataset(str(tmp_path / "db"))
+    database.extend(list(GRAPHS))
+    pd.DataFrame({"smiles": ["CCO", "CC(=O)O"]}).to_parquet(tmp_path / "library.parquet")
+    molecules = SmilesSource(tmp_path / "library.parquet")
+    for source in (DatabaseSource(database), MemorySource(GRAPHS), molecules):
+        save_file(source, tmp_path / "any.safetensors")
+        mapped = MappedSource(tmp_path / "any.safetensors")
+        assert mapped.digest == sampled_digest(source)
+        assert len(mapped) == len(source)
 
 
 def assert_same_graph(one: Data, other: Data) -> None:

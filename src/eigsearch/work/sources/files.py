@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -20,15 +21,16 @@ _KINDS = (".safetensors", ".pt")
 
 
 class FilesSource:
-    """The graphs of files, one file after the other."""
+    """The graphs of files of one directory, one file after the other."""
 
-    def __init__(self, files: Sequence[Path]) -> None:
-        self.files = files
+    def __init__(self, directory: Path, names: Sequence[str]) -> None:
+        self.directory = str(directory)  # texts go along with each shard faster than paths
+        self.names = names
 
     @cached_property
     def ends(self) -> list[int]:
         """How many graphs there are up to the end of each file."""
-        return list(accumulate(len(_graphs_of(file)) for file in self.files))
+        return list(accumulate(len(self._file(number)) for number in range(len(self.names))))
 
     @cached_property
     def digest(self) -> str:
@@ -43,7 +45,7 @@ class FilesSource:
             raise IndexError(index)
         number = bisect_right(self.ends, index)
         start = self.ends[number - 1] if number else 0
-        return _graphs_of(self.files[number])[index - start]
+        return self._file(number)[index - start]
 
     def name(self, index: int) -> None:
         """Graphs in files have numbers only."""
@@ -51,6 +53,11 @@ class FilesSource:
     def part(self, indices: Sequence[int]) -> Part:
         """Return a source of these graphs alone."""
         return Part(self, indices)
+
+    def _file(self, number: int) -> Sequence[Data]:
+        path = os.path.join(self.directory, self.names[number])
+        read = _decoded if path.endswith(".pt") else _mapped
+        return read(path, os.stat(path).st_mtime_ns)
 
 
 class DirectorySource(FilesSource):
@@ -61,7 +68,7 @@ class DirectorySource(FilesSource):
     """
 
     def __init__(self, directory: str | Path) -> None:
-        files = sorted(path for path in Path(directory).glob("*") if path.suffix in _KINDS)
+        files = [path for path in Path(directory).glob("*") if path.suffix in _KINDS]
         kinds = {file.suffix for file in files}
         if len(kinds) != 1:
             raise InputError(
@@ -69,24 +76,18 @@ class DirectorySource(FilesSource):
                 f"(got {'both' if kinds else 'none'}). Save lists of graphs with "
                 "`eigsearch.datasets.save_file`."
             )
-        super().__init__(files)
-
-
-def _graphs_of(file: Path) -> Sequence[Data]:
-    """Return the graphs of a file as it is now."""
-    changed = file.stat().st_mtime_ns
-    return _decoded(file, changed) if file.suffix == ".pt" else _mapped(file, changed)
+        super().__init__(Path(directory), sorted(file.name for file in files))
 
 
 # A worker gets its shards one by one, each with a copy of the source: what it has read last is the
 # process's to keep, or every shard would read its file again.
 @lru_cache(maxsize=1)
-def _decoded(file: Path, changed: int) -> Sequence[Data]:
+def _decoded(path: str, changed: int) -> Sequence[Data]:
     """Return the graphs of a file; the last one that was read stays in memory."""
-    return load_file(file, task="graph").graphs
+    return load_file(path, task="graph").graphs
 
 
 @lru_cache(maxsize=16)
-def _mapped(file: Path, changed: int) -> Sequence[Data]:
+def _mapped(path: str, changed: int) -> Sequence[Data]:
     """Return the graphs of a file that stay on the disk until they are used."""
-    return open_graphs(file)
+    return open_graphs(path)

@@ -25,6 +25,7 @@ class MappedSource(FilesSource):
     """
 
     def __init__(self, path: str | Path) -> None:
-        if not Path(path).is_file():
+        path = Path(path)
+        if not path.is_file():
             raise InputError(f"Expected the data file to exist (got {path}). Check the path.")
-        super().__init__([Path(path)])
+        super().__init__(path.parent, [path.name])
