@@ -59,16 +59,15 @@ class Column:
 class Columns(Sequence[Data]):
     """Graphs that exist as columns until one is asked for."""
 
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self.columns = columns
-        self._count = len(columns[0].shapes) if columns else 0
+    def __init__(self, columns: Sequence[Column], length: int) -> None:
+        self.columns, self._length = columns, length
 
     def __len__(self) -> int:
-        return self._count
+        return self._length
 
     def __getitem__(self, number: Any) -> Any:
         """Return one graph by its number."""
-        if not 0 <= number < self._count:
+        if not 0 <= number < self._length:
             raise IndexError(number)
         data = Data()
         store = data.stores[0]  # `data[name] = value` takes twice as long
@@ -94,12 +93,13 @@ def to_columns(graphs: Sequence[Data]) -> Columns:
                 "Make it one: Data.from_dict(graph.to_dict())."
             )
         for name, value in graph.to_dict().items():
-            is_text = not _is_plain(value)
+            is_text = not is_plain(value)
             tensor = _as_text(name, number, value) if is_text else value
             numbers, tensors = parts[name, is_text, tensor.dtype, tensor.dim()]
             numbers.append(number)
             tensors.append(tensor)
-    return Columns([_column(kind, *part, len(graphs)) for kind, part in parts.items()])
+    columns = [_column(kind, *part, len(graphs)) for kind, part in parts.items()]
+    return Columns(columns, len(graphs))
 
 
 def _column(kind: Kind, numbers: list[int], tensors: list[Tensor], count: int) -> Column:
@@ -110,7 +110,7 @@ def _column(kind: Kind, numbers: list[int], tensors: list[Tensor], count: int) -
     return Column(name, is_text, values, torch.from_numpy(shapes))
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
     """Tell whether a value is a tensor whose numbers are all there is to it."""
     return (
         type(value) is Tensor

@@ -14,10 +14,11 @@ from safetensors.torch import save
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.datasets.columns import Column, Columns, to_columns
+from eigsearch.datasets.columns import Column, Columns, is_plain, to_columns
 from eigsearch.errors import InputError
 
 _COLUMNS = "eigsearch_columns"  # the entry of the header that says what the tensors are
+_FEW = 9  # so many names tell what a file holds
 
 
 def write_graphs(graphs: Iterable[Data], stream: BinaryIO) -> None:
@@ -60,16 +61,17 @@ def open_graphs(path: str | Path) -> Sequence[Data]:
     if "edge_index" not in names or any(name.startswith("_") for name in names):
         raise InputError(
             f"Expected {path} to hold an `edge_index` beside other attributes of graphs (got "
-            f"{', '.join(names) or 'nothing'}). Write it with `eigsearch.datasets.save_file`."
+            f"{', '.join(names[:_FEW]) or 'nothing'}). Write graphs with "
+            "`eigsearch.datasets.save_file`."
         )
-    return (Data.from_dict(tensors),) if columns is None else Columns(columns)
+    return (Data.from_dict(tensors),) if columns is None else Columns(columns, len(columns[0].rows))
 
 
 def _at_rest(graph: Data) -> Data:
     """Return a graph without what a file cannot hold: a device, and gradients."""
     still = copy.copy(graph)
     for name, value in still.to_dict().items() if isinstance(still, Data) else ():
-        if isinstance(value, Tensor) and (value.requires_grad or not value.is_cpu):
+        if isinstance(value, Tensor) and not is_plain(value):
             still[name] = value.detach().cpu()
     return still
 

@@ -138,7 +138,7 @@ def test_any_source_becomes_a_file(tmp_path: Path) -> None:
 
 
 def assert_same_graph(one: Data, other: Data) -> None:
-    assert list(one.keys()) == list(other.keys())
+    assert set(one.keys()) == set(other.keys())
     for key, value in one.items():
         same = torch.equal(other[key], value) if isinstance(value, Tensor) else other[key] == value
         assert same, key
@@ -169,6 +169,10 @@ def test_graphs_of_other_shapes_and_types_travel_too() -> None:
         for place, graph in enumerate(graphs):
             assert_same_graph(graph, again[place])
             assert again[place].x.requires_grad == graph.x.requires_grad
+
+
+def test_graphs_without_anything_are_not_lost() -> None:
+    assert len(unpack(pack(MemorySource([Data(), Data()])))) == 2
 
 
 def test_molecules_as_smiles(tmp_path: Path) -> None:

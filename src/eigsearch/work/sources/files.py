@@ -57,7 +57,8 @@ class FilesSource:
     def _file(self, number: int) -> Sequence[Data]:
         path = os.path.join(self.directory, self.names[number])
         read = _decoded if path.endswith(".pt") else _mapped
-        return read(path, os.stat(path).st_mtime_ns)
+        now = os.stat(path)
+        return read(path, (now.st_ino, now.st_mtime_ns))
 
 
 class DirectorySource(FilesSource):
@@ -82,12 +83,12 @@ class DirectorySource(FilesSource):
 # A worker gets its shards one by one, each with a copy of the source: what it has read last is the
 # process's to keep, or every shard would read its file again.
 @lru_cache(maxsize=1)
-def _decoded(path: str, changed: int) -> Sequence[Data]:
+def _decoded(path: str, version: tuple[int, int]) -> Sequence[Data]:
     """Return the graphs of a file; the last one that was read stays in memory."""
     return load_file(path, task="graph").graphs
 
 
 @lru_cache(maxsize=16)
-def _mapped(path: str, changed: int) -> Sequence[Data]:
+def _mapped(path: str, version: tuple[int, int]) -> Sequence[Data]:
     """Return the graphs of a file that stay on the disk until they are used."""
     return open_graphs(path)
