@@ -18,6 +18,12 @@ _PLACES = {
     "--workers 2, files": "`--workers 2`, graphs read by the workers",
     "--ray": "`--ray`, graphs from memory",
 }
+_KEPT = {
+    "memory": "memory, packed and unpacked",
+    ".safetensors": "`.safetensors` files",
+    ".pt": "`.pt` files",
+    "OnDiskDataset": "`OnDiskDataset`",
+}
 _CORES = (2, 64, 1_000)
 _SHOWN = 5  # memory samples, evenly spread
 
@@ -76,8 +82,18 @@ def memory() -> str:
     return _table(header, [["smaller worker, MB", *cells[0]], ["larger worker, MB", *cells[1]]])
 
 
+def reading() -> str:
+    """Return what a worker needs to get a graph, alone and as one of eight."""
+    found: dict[str, list[str]] = {}
+    for row in _read("reading"):
+        cells = found.setdefault(row["place"], [_KEPT[row["place"]]])
+        cells.append(f"{float(row['cpu_ms_per_graph']):.2f} ms")
+    return _table(["graphs from", "one worker", "one of eight"], list(found.values()))
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "throughput": throughput,
     "outlook": outlook,
     "memory": memory,
+    "reading": reading,
 }

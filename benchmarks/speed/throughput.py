@@ -83,7 +83,7 @@ def in_files(graphs: Sequence[Data]) -> Iterator[DirectorySource]:
         step = -(-len(graphs) // FILES)
         for number in range(FILES):
             part = list(graphs[number * step : (number + 1) * step])
-            datasets.save_file(part, Path(scratch, f"{number:03d}.pt"))
+            datasets.save_file(part, Path(scratch, f"{number:03d}.safetensors"))
         yield DirectorySource(scratch)
 
 

@@ -44,6 +44,17 @@ def test_train_writes_weights_and_card(run, run_json, tmp_path: Path) -> None:
     assert (tmp_path / "a" / names).read_bytes() == (tmp_path / "b" / names).read_bytes()
 
 
+@pytest.mark.parametrize("name", ["mine.pt", "mine.safetensors"])
+def test_train_on_a_file_of_ones_own(name: str, run_json, own: Path) -> None:
+    datasets.save_file(datasets.load_file(own / "mine.pt"), own / name)
+    command = ("train", "--data", name, "--model", "gin", "--epochs", "1", "--out", "models")
+    assert run_json(*command)["num_classes"] == 2
+
+
+def test_train_wants_one_file(refused, own: Path) -> None:
+    assert "got IsADirectoryError" in refused("train", "--data", ".", "--model", "gin")
+
+
 def test_datasets(run, run_json) -> None:
     assert [entry["name"] for entry in run_json("datasets")] == list(datasets.names())
     assert all(name in run("datasets").stdout for name in datasets.names())

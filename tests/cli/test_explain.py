@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pytest
 import torch
 from safetensors.torch import save_file
 from torch_geometric.data import Data
 
 from eigsearch import store
 from eigsearch.datasets import generate
+from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets import save_file as save_graphs
 from eigsearch.work import save_graph
 
@@ -134,11 +136,19 @@ def test_molecules_of_a_parquet_file(run, own: Path) -> None:
     assert "[bold]no molecule[/bold]" in result.stdout
 
 
-def test_a_directory_of_files(run, own: Path) -> None:
-    (own / "files").mkdir()
-    (own / "mine.pt").rename(own / "files" / "0.pt")
-    run("explain", "--data", "files", "--model", "mynet:Net", "--index", "3:5", "--out", "out")
-    assert [row["index"] for row in store.rows(own / "out")] == [3, 4]
+@pytest.mark.parametrize("name", ["files", "mapped", "many.safetensors"])
+def test_graphs_in_files(name: str, run, own: Path) -> None:
+    graphs = load_graphs(own / "mine.pt")
+    save_graphs(graphs, own / "many.safetensors")
+    for directory, suffix in (("files", "pt"), ("mapped", "safetensors")):
+        (own / directory).mkdir()
+        save_graphs(graphs.graphs[:4], own / directory / f"0.{suffix}")
+        save_graphs(graphs.graphs[4:], own / directory / f"1.{suffix}")
+    run("explain", "--data", name, "--model", "mynet:Net", "--index", "3:5", "--out", "out")
+    run("explain", "--data", "mine.pt", "--model", "mynet:Net", "--index", "3:5", "--out", "pt")
+    rows, expected = (list(store.rows(own / out)) for out in ("out", "pt"))
+    assert [row["index"] for row in rows] == [3, 4]
+    assert [row["edge_mask"] for row in rows] == [row["edge_mask"] for row in expected]
 
 
 def test_nodes_of_one_mapped_graph(run, own: Path) -> None:

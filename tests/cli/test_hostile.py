@@ -72,18 +72,17 @@ def test_markup_in_a_reason_is_text(refused, own: Path) -> None:
         ("graph.safetensors", "a graph in safetensors"),
         ("library.parquet", "a Parquet file"),
         ("graphs.pt", "only PyG graphs"),
-        ("shards", "written by `torch.save`"),
+        ("shards/0.pt", "written by `torch.save`"),
+        ("shards/0.safetensors", "a graph in safetensors"),
     ],
 )
 def test_a_data_file_that_is_not_what_it_says(refused, own: Path, name: str, words: str) -> None:
-    if name == "shards":
-        (own / name).mkdir()
-        (own / name / "0.pt").write_bytes(b"PK\x03\x04 but no archive")
-    else:
-        (own / name).write_bytes(b"\x93NUMPY or anything else")
+    (own / name).parent.mkdir(exist_ok=True)
+    content = b"PK\x03\x04 but no archive" if "/" in name else b"\x93NUMPY or anything else"
+    (own / name).write_bytes(content)
     before = everything(own)
-    node = ("--node", "0") if name.endswith("safetensors") else ()
-    assert words in refused(*OWN, "--data", name, *node)
+    node = ("--node", "0") if name == "graph.safetensors" else ()
+    assert words in refused(*OWN, "--data", name.split("/")[0], *node)
     assert everything(own) == before
 
 

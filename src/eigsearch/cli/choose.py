@@ -17,6 +17,7 @@ from eigsearch.datasets import GraphDataset
 from eigsearch.datasets import load as load_dataset
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets.dataset import Task
+from eigsearch.datasets.files import infer_task
 from eigsearch.errors import InputError
 from eigsearch.groups import GroupSpec
 from eigsearch.models import load_model, zoo
@@ -25,9 +26,16 @@ from eigsearch.work import DirectorySource, MappedSource, SmilesSource, Source
 
 
 def choose_data(
-    dataset: str | None, data: Path | None, root: Path | None, task: Task | None = None
+    dataset: str | None,
+    data: Path | None,
+    root: Path | None,
+    task: Task | None = None,
+    in_memory: bool = False,
 ) -> GraphDataset:
-    """Return the registered data set, or the graphs of the file, that a user named."""
+    """Return the registered data set, or the graphs of the file, that a user named.
+
+    What can be read piece by piece is, unless all of it and its classes are needed `in_memory`.
+    """
     if (dataset is None) == (data is None):
         got = "neither" if dataset is None else "both"
         raise InputError(
@@ -36,11 +44,11 @@ def choose_data(
         )
     if data is None:
         return load_dataset(str(dataset), root)
-    source = _large(data)
+    source = None if in_memory else _large(data)
     if source is None:
         return load_graphs(data, task)
-    kind: Task = "node" if isinstance(source, MappedSource) else "graph"
     graphs = cast(tuple[Data, ...], source)  # reads like one, and holds nothing
+    kind = (task or infer_task(graphs)) if isinstance(source, MappedSource) else "graph"
     return GraphDataset(data.stem, kind, graphs, 0, (), f"graphs of {data.name}", "", str(data))
 
 

@@ -18,8 +18,8 @@ Dataset = Annotated[str | None, _option("A data set by name: `eigsearch datasets
 DataFile = Annotated[
     Path | None,
     _option(
-        "Your own graphs: a file of PyG `Data`, a directory of such files, a Parquet file of "
-        "SMILES, or one large graph in safetensors.",
+        "Your own graphs: a file of PyG `Data` (.pt or .safetensors), a directory of such files, a "
+        "Parquet file of SMILES, or one large graph (.safetensors).",
         _WHAT,
         "--data",
     ),

@@ -44,6 +44,8 @@ def test_graphs_without_classes_are_welcome(tmp_path):
     dataset = datasets.load_file(tmp_path / "plain.pt")
     assert (dataset.num_classes, dataset.class_names) == (0, ())
     assert len(dataset.digest) == 64
+    datasets.save_file([graph(y=torch.ones(1) * 1j), graph(y="a")], tmp_path / "odd.pt")
+    assert datasets.load_file(tmp_path / "odd.pt").num_classes == 0
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,9 @@ def test_torch_s_safe_list_is_left_as_it_was(tmp_path):
         ([graph(), graph(edge_index=None)], "graph 1 .* long `edge_index`"),
         ([graph(edge_index=torch.zeros(3, 2, dtype=torch.long))], "two rows .got 3"),
         ([graph(edge_index=torch.tensor([[0], [7]]))], "3 nodes .got node 7"),
+        ([graph(edge_index=torch.tensor([[0], [-1]]))], "3 nodes .got node -1"),
+        ([graph(num_nodes=torch.tensor([1, 2]))], "a number of nodes .got RuntimeError"),
+        ([graph(x=torch.tensor(1.0))], "a number of nodes .got IndexError"),
     ],
 )
 def test_a_wrong_content_is_told_in_one_sentence(content, message, tmp_path):

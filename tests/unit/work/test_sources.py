@@ -13,8 +13,10 @@ from torch_geometric.nn import GCN, global_add_pool
 
 from eigsearch import store
 from eigsearch.datasets import generate, save_file
+from eigsearch.datasets.columns import Column
 from eigsearch.errors import InputError, ModelError
 from eigsearch.work import (
+    DatabaseSource,
     DirectorySource,
     MappedSource,
     MemorySource,
@@ -25,6 +27,7 @@ from eigsearch.work import (
 )
 from eigsearch.work.pack import pack, unpack
 from eigsearch.work.sources import files
+from eigsearch.work.sources.sampled import sampled_digest
 from tests.unit.work.networks import Choosy, Small
 from tests.unit.work.test_explain_to import broken, row_bytes
 
@@ -57,11 +60,12 @@ def test_a_database(in_memory: Path, tmp_path: Path) -> None:
     assert row_bytes(tmp_path / "out") == row_bytes(in_memory)
 
 
-def test_a_directory_of_files(in_memory: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", ["pt", "safetensors"])
+def test_a_directory_of_files(suffix: str, in_memory: Path, tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     for number, start in enumerate((0, 3, 15)):
         stop = (3, 15, 20)[number]
-        save_file(GRAPHS[start:stop], tmp_path / "files" / f"{number}.pt")
+        save_file(GRAPHS[start:stop], tmp_path / "files" / f"{number}.{suffix}")
     source = DirectorySource(tmp_path / "files")
     assert len(source) == 20
     assert torch.equal(source[3].edge_index, GRAPHS[3].edge_index)
@@ -69,8 +73,9 @@ def test_a_directory_of_files(in_memory: Path, tmp_path: Path) -> None:
     assert row_bytes(tmp_path / "out") == row_bytes(in_memory)
 
 
-def test_a_source_travels_without_what_it_has_read(tmp_path: Path) -> None:
-    save_file(list(GRAPHS) * 20, tmp_path / "0.pt")
+@pytest.mark.parametrize("suffix", ["pt", "safetensors"])
+def test_a_source_travels_without_what_it_has_read(suffix: str, tmp_path: Path) -> None:
+    save_file(list(GRAPHS) * 20, tmp_path / f"0.{suffix}")
     source = DirectorySource(tmp_path)
     assert len(source) == 400
     part = unpack(pack(source.part([7, 9])))
@@ -79,19 +84,61 @@ def test_a_source_travels_without_what_it_has_read(tmp_path: Path) -> None:
     assert part.digest == source.digest
 
 
-def test_a_file_is_read_once_for_all_shards_of_a_worker(tmp_path: Path, monkeypatch) -> None:
-    save_file(GRAPHS, tmp_path / "0.pt")
+@pytest.mark.parametrize(
+    ("suffix", "reader"), [("pt", "load_file"), ("safetensors", "open_graphs")]
+)
+def test_a_file_is_opened_once_for_all_shards_of_a_worker(
+    suffix: str, reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_file(GRAPHS, tmp_path / f"0.{suffix}")
     read = []
-    real = files.load_file
-    monkeypatch.setattr(files, "load_file", lambda *a, **k: read.append(a) or real(*a, **k))
+    real = getattr(files, reader)
+    monkeypatch.setattr(files, reader, lambda *a, **k: read.append(a) or real(*a, **k))
     source = DirectorySource(tmp_path)
     parts = [unpack(pack(source.part([place]))) for place in range(len(source))]
     assert [part[0].num_edges for part in parts] == [graph.num_edges for graph in GRAPHS]
     assert len(read) == 1
 
 
+def test_a_mapped_file_is_cut_only_where_it_is_asked(tmp_path: Path, monkeypatch) -> None:
+    save_file(GRAPHS, tmp_path / "0.safetensors")
+    cut = []
+    real = Column.cut
+    monkeypatch.setattr(Column, "cut", lambda self, n: cut.append(n) or real(self, n))
+    part = DirectorySource(tmp_path).part([4, 7])
+    assert [part[place].num_edges for place in range(2)] == [GRAPHS[n].num_edges for n in (4, 7)]
+    assert set(cut) == {4, 7}
+
+
+def test_a_file_that_was_written_again_is_read_again(tmp_path: Path) -> None:
+    for graphs in (GRAPHS[:3], GRAPHS[3:7]):
+        save_file(graphs, tmp_path / "0.safetensors")
+        assert len(DirectorySource(tmp_path)) == len(graphs)
+
+
+def test_one_file_of_many_graphs(in_memory: Path, tmp_path: Path) -> None:
+    save_file(GRAPHS, tmp_path / "many.safetensors")
+    source = MappedSource(tmp_path / "many.safetensors")
+    explain_to(tmp_path / "out", Small(), source, shard_size=4, workers=2)
+    assert row_bytes(tmp_path / "out") == row_bytes(in_memory)
+    with pytest.raises(IndexError):
+        source[20]
+
+
+def test_any_source_becomes_a_file(tmp_path: Path) -> None:
+    database = OnDiskDataset(str(tmp_path / "db"))
+    database.extend(list(GRAPHS))
+    pd.DataFrame({"smiles": ["CCO", "CC(=O)O"]}).to_parquet(tmp_path / "library.parquet")
+    molecules = SmilesSource(tmp_path / "library.parquet")
+    for source in (DatabaseSource(database), MemorySource(GRAPHS), molecules):
+        save_file(source, tmp_path / "any.safetensors")
+        mapped = MappedSource(tmp_path / "any.safetensors")
+        assert mapped.digest == sampled_digest(source)
+        assert len(mapped) == len(source)
+
+
 def assert_same_graph(one: Data, other: Data) -> None:
-    assert list(one.keys()) == list(other.keys())
+    assert set(one.keys()) == set(other.keys())
     for key, value in one.items():
         same = torch.equal(other[key], value) if isinstance(value, Tensor) else other[key] == value
         assert same, key
@@ -122,6 +169,10 @@ def test_graphs_of_other_shapes_and_types_travel_too() -> None:
         for place, graph in enumerate(graphs):
             assert_same_graph(graph, again[place])
             assert again[place].x.requires_grad == graph.x.requires_grad
+
+
+def test_graphs_without_anything_are_not_lost() -> None:
+    assert len(unpack(pack(MemorySource([Data(), Data()])))) == 2
 
 
 def test_molecules_as_smiles(tmp_path: Path) -> None:
@@ -169,10 +220,16 @@ def test_a_file_that_is_no_graph_is_refused(tmp_path: Path) -> None:
     save_graph(Data(x=torch.ones(1)), tmp_path / "x.st")
     with pytest.raises(InputError, match="hold an `edge_index`"):
         MappedSource(tmp_path / "x.st")[0]
+    with pytest.raises(InputError, match="file to exist"):
+        MappedSource(tmp_path / "none.safetensors")
 
 
-def test_an_empty_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"with \.pt files"):
+def test_a_directory_without_graphs_or_with_two_kinds_of_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"with \.pt files .* \(got none\)"):
+        DirectorySource(tmp_path)
+    for suffix in ("pt", "safetensors"):
+        save_file(GRAPHS, tmp_path / f"0.{suffix}")
+    with pytest.raises(InputError, match=r"\(got both\)"):
         DirectorySource(tmp_path)
 
 

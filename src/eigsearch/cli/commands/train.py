@@ -35,7 +35,7 @@ def train(
     from eigsearch.models import train as fit
     from eigsearch.near import resolve
 
-    graphs = choose_data(dataset, data, data_root)
+    graphs = choose_data(dataset, data, data_root, in_memory=True)
     conv = resolve("model", model, CONVS)
     recipe = recipe_for(graphs.name, conv)
     recipe = replace(

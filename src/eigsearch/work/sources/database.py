@@ -33,6 +33,8 @@ class DatabaseSource:
         return len(self.dataset)
 
     def __getitem__(self, index: int) -> Data:
+        if not 0 <= index < len(self):
+            raise IndexError(index)
         return self.dataset.get(index)
 
     def name(self, index: int) -> None:

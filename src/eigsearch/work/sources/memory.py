@@ -9,8 +9,9 @@ from typing import Any
 
 from torch_geometric.data import Data
 
+from eigsearch.datasets.columns import to_columns
+from eigsearch.errors import InputError
 from eigsearch.work.digest import digest_of
-from eigsearch.work.sources.joined import join_graphs, split_graphs
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,12 @@ class MemorySource:
         return MemorySource([self.graphs[index] for index in indices])
 
     def __reduce__(self) -> Any:
-        return _again, (join_graphs(self.graphs),)
+        return MemorySource, (_compact(self.graphs),)
 
 
-def _again(joined: Any) -> MemorySource:
-    return MemorySource(split_graphs(joined))
+def _compact(graphs: Sequence[Data]) -> Sequence[Data]:
+    """Return graphs as few tensors where they allow it: one by itself is a dozen to pickle."""
+    try:
+        return to_columns(graphs)
+    except InputError:
+        return list(graphs)
