@@ -13,10 +13,10 @@ from torch_geometric.utils import get_embeddings
 
 from eigsearch.errors import InputError
 from eigsearch.explainers.base import Card, Method, seeded, share_directions
-from eigsearch.explainers.subject import Subject, gradients, private_copy
-from eigsearch.explainers.training_set import check_width, training_queries
-from eigsearch.explainers.two_class import TwoClass
-from eigsearch.explainers.weights import message_layers
+from eigsearch.explainers.parts.subject import Subject, gradients, private_copy
+from eigsearch.explainers.parts.training_set import check_width, training_queries
+from eigsearch.explainers.parts.two_class import TwoClass
+from eigsearch.explainers.parts.weights import message_layers
 
 
 class PGExplainer(Method):

@@ -13,7 +13,12 @@ from torch_geometric.utils import softmax
 
 from eigsearch.errors import InputError
 from eigsearch.explainers.base import Card, Method, seeded
-from eigsearch.explainers.growth import (
+from eigsearch.explainers.parts.opened import OpenModel
+from eigsearch.explainers.parts.probe import probe
+from eigsearch.explainers.parts.scorer import Scorer
+from eigsearch.explainers.parts.subject import gradients
+from eigsearch.explainers.parts.training_set import batched, check_width, training_queries
+from eigsearch.explainers.rg_explainer.growth import (
     Generator,
     Growth,
     Lanes,
@@ -23,12 +28,7 @@ from eigsearch.explainers.growth import (
     greedily,
     grow,
 )
-from eigsearch.explainers.opened import OpenModel
-from eigsearch.explainers.probe import probe
-from eigsearch.explainers.rewards import Rewards
-from eigsearch.explainers.scorer import Scorer
-from eigsearch.explainers.subject import gradients
-from eigsearch.explainers.training_set import batched, check_width, training_queries
+from eigsearch.explainers.rg_explainer.rewards import Rewards
 
 _GROWTHS = 10  # random growths of which the best is imitated
 _TURN = 10  # epochs of the policy after which it is the locator's turn

@@ -12,10 +12,10 @@ from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
 from eigsearch.explainers.base import Card, Method, seeded, share_directions
-from eigsearch.explainers.gates import Gate, GatedLayers, Passed, chance_open, sample
-from eigsearch.explainers.subject import Subject, gradients, private_copy
-from eigsearch.explainers.training_set import check_width, training_queries
-from eigsearch.explainers.weights import message_layers, on_graph_edges
+from eigsearch.explainers.graphmask.gates import Gate, GatedLayers, Passed, chance_open, sample
+from eigsearch.explainers.parts.subject import Subject, gradients, private_copy
+from eigsearch.explainers.parts.training_set import check_width, training_queries
+from eigsearch.explainers.parts.weights import message_layers, on_graph_edges
 
 _MULTIPLIER = 0.55  # of the allowance, before training; its softplus is near one
 

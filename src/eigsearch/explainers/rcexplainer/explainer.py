@@ -14,12 +14,12 @@ from torch_geometric.data import Data
 
 from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.explainers.base import Card, Method, seeded, share_directions
-from eigsearch.explainers.boundaries import Planes, class_planes
-from eigsearch.explainers.opened import OpenModel
-from eigsearch.explainers.probe import probe
-from eigsearch.explainers.scorer import Scorer
-from eigsearch.explainers.subject import gradients
-from eigsearch.explainers.training_set import batched, check_width, training_queries
+from eigsearch.explainers.parts.opened import OpenModel
+from eigsearch.explainers.parts.probe import probe
+from eigsearch.explainers.parts.scorer import Scorer
+from eigsearch.explainers.parts.subject import gradients
+from eigsearch.explainers.parts.training_set import batched, check_width, training_queries
+from eigsearch.explainers.rcexplainer.boundaries import Planes, class_planes
 from eigsearch.query import Query
 
 _PlanesOf = dict[int, Planes]

@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 
 from eigsearch.caller import undisturbed
 from eigsearch.errors import InputError
-from eigsearch.explainers.subject import predicts_nodes
+from eigsearch.explainers.parts.subject import predicts_nodes
 from eigsearch.options import Options
 from eigsearch.query import Query
 from eigsearch.run import Question, Run

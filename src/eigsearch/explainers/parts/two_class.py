@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 from torch_geometric.explain.config import ExplainerConfig, ModelConfig
 
-from eigsearch.explainers.subject import Subject
+from eigsearch.explainers.parts.subject import Subject
 
 
 class TwoClass(torch.nn.Module):

@@ -17,8 +17,8 @@ from eigsearch.caller import Caller
 from eigsearch.candidates import Induce
 from eigsearch.engine.union import cut, join
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.subject import private_copy
-from eigsearch.explainers.weights import message_layers, weigh_edges
+from eigsearch.explainers.parts.subject import private_copy
+from eigsearch.explainers.parts.weights import message_layers, weigh_edges
 from eigsearch.query import Query
 
 _CHECKED = 8  # predictions that the head has to reproduce before it is trusted
