@@ -6,7 +6,7 @@ import copy
 import random
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -71,6 +71,16 @@ class Net(nn.Module):
         rows = torch.cat([self(data.x, data.edge_index) for data in training_graphs()])
         self.head.bias -= rows.mean(dim=0)
         self.train()
+
+
+class Watched(nn.Dropout):
+    """Dropout that notes for all its copies in which mode they run."""
+
+    modes: ClassVar[list[bool]] = []
+
+    def forward(self, input: Tensor) -> Tensor:
+        self.modes.append(self.training)
+        return super().forward(input)
 
 
 class Breaks(Net):
@@ -231,6 +241,17 @@ def test_model_and_data_are_left_as_they_were(name, task):
     assert all(torch.equal(data[key], copied[key]) for key in data.keys())  # noqa: SIM118
     still = method.rank(model.eval(), data, 0, 2 if task == "node" else None)
     assert torch.equal(score, still)  # dropout was off although the model was in training
+
+
+@pytest.mark.parametrize(("name", "task"), [each for each in ALL_TASKS if each[0] != "random"])
+def test_a_model_is_only_ever_run_in_evaluation_mode(name, task):
+    model, method = Net(conv_for(name), task), make(name)
+    model.dropout = Watched(0.5)
+    Watched.modes.clear()
+    method.fit(model, training_graphs())
+    method.rank(model, tailed(), 0, 2 if task == "node" else None)
+    assert Watched.modes
+    assert not any(Watched.modes)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "random"])

@@ -31,6 +31,7 @@ class TwoClass(torch.nn.Module):
         self.index = None
         if every_node and subject.node is not None:
             self.index = torch.tensor([subject.node], device=subject.data.edge_index.device)
+        self.eval()  # PyG reads embeddings in this mode, then goes back to the one it found
 
     @property
     def inputs(self) -> tuple[Tensor, Tensor]:
