@@ -21,6 +21,7 @@ from eigsearch.errors import EigsearchError, UnsupportedError
 from eigsearch.explainers import Method
 
 NAMES = explainers.names()
+TRAINED = [name for name in NAMES if explainers.get(name).card.trains]
 FEATURES, WIDTH, SEED = 3, 8, 0
 
 # The least work that still is the method.
@@ -81,6 +82,17 @@ class Watched(nn.Dropout):
     def forward(self, input: Tensor) -> Tensor:
         self.modes.append(self.training)
         return super().forward(input)
+
+
+class Unusual(nn.Module):
+    """A network that takes a pair, and so needs `forward=`."""
+
+    def __init__(self, net: Net) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, pair: tuple[Tensor, Tensor], batch: Tensor) -> Tensor:
+        return self.net(*pair, batch)
 
 
 class Breaks(Net):
@@ -301,7 +313,23 @@ def test_the_search_runs_on_top(name, task):
     assert torch.equal(fixed.edge_mask, searched.edge_mask)
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if explainers.get(n).card.trains])
+@pytest.mark.parametrize("task", ["graph", "node"])
+@pytest.mark.parametrize("name", TRAINED)
+def test_an_unusual_signature_is_trained_and_explained_like_the_usual_one(name, task):
+    def call(model: Unusual, batch: Any) -> Tensor:
+        return model((batch.x, batch.edge_index), batch.batch)
+
+    data, node, unusual = tailed(), 2 if task == "node" else None, make(name)
+    usual = eigsearch.explain(Net(task=task), data, node=node, ranker=fitted(name, task))
+    model = Unusual(Net(task=task))
+    with pytest.raises(EigsearchError, match="forward="):
+        unusual.fit(model, training_graphs())
+    unusual.fit(model, training_graphs(), forward=call)
+    found = eigsearch.explain(model, data, node=node, ranker=unusual, forward=call)
+    assert torch.allclose(usual.score, found.score, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", TRAINED)
 def test_what_has_to_be_trained_says_so(name):
     with pytest.raises(EigsearchError, match="fit"):
         make(name).rank(Net().eval(), tailed(), 0, None)

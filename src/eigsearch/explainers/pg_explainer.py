@@ -11,10 +11,9 @@ from torch_geometric.data import Data
 from torch_geometric.explain.algorithm import PGExplainer as PyGPGExplainer
 from torch_geometric.utils import get_embeddings
 
-from eigsearch.errors import InputError
 from eigsearch.explainers.base import Card, Method, seeded, share_directions
 from eigsearch.explainers.parts.subject import Subject, gradients, private_copy
-from eigsearch.explainers.parts.training_set import check_width, training_queries
+from eigsearch.explainers.parts.training_set import check_width, training_subjects, untrained
 from eigsearch.explainers.parts.two_class import TwoClass
 from eigsearch.explainers.parts.weights import message_layers
 
@@ -23,12 +22,13 @@ class PGExplainer(Method):
     """Scores an edge by an MLP on the embeddings of its ends, through PyG's implementation.
 
     `fit` trains the MLP to keep the predictions of the model under sampled masks, whose temperature
-    falls from `temperature[0]` to `temperature[1]`; `edge_size` weighs their sum and `edge_ent`
-    their entropy. For a node task the embedding of the explained node is a third input, and each
-    epoch trains on `num_nodes` nodes of the graph. Scores are the logits of the mask.
+    falls from `temperature[0]` to `temperature[1]`; `losses` then holds the mean loss per epoch.
+    For a node task the embedding of the explained node is a third input, and each epoch trains on
+    `num_nodes` nodes of the graph. Scores are the logits of the mask.
 
-    The published weights, 0.05 and 1, suit models whose −log p is large: where a prediction cannot
-    cost more than the masks of a small graph do, they make all masks vanish.
+    `edge_size` weighs the sum of the masks and `edge_ent` their entropy. The published weights,
+    0.05 and 1, suit models whose −log p is large: where a prediction cannot cost more than the
+    masks of a small graph do, they make all masks vanish.
     """
 
     card: ClassVar[Card] = Card(
@@ -61,10 +61,13 @@ class PGExplainer(Method):
         self.losses: list[float] = []
         self._algorithm: PyGPGExplainer | None = None
 
-    def fit(self, model: Any, dataset: Sequence[Data]) -> None:
-        """Train on the model's own predictions; `losses` then holds the mean loss per epoch."""
+    def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
+        """Train the MLP on a private copy of the model."""
         with gradients(), seeded(self.seed, dataset[0].edge_index.device):
-            faces = [TwoClass(s, every_node=True) for s in self._subjects(model, dataset)]
+            twin = private_copy(model)
+            message_layers(twin)
+            subjects = training_subjects(twin, dataset, self.num_nodes)
+            faces = [TwoClass(subject, every_node=True) for subject in subjects]
             algorithm = self._untrained(faces[0])
             self.losses = []
             for epoch in range(self.epochs):
@@ -76,10 +79,7 @@ class PGExplainer(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the logit of each edge's mask."""
         if self._algorithm is None:
-            raise InputError(
-                "Expected PGExplainer to be trained (got no training). Call fit(model, dataset) "
-                "first."
-            )
+            raise untrained(self.name)
         with gradients():
             subject = Subject(model, data, target, node)
             message_layers(subject.model)
@@ -89,14 +89,6 @@ class PGExplainer(Method):
             with torch.no_grad():
                 logits = self._algorithm.mlp(inputs).flatten()
         return share_directions(logits, data)
-
-    def _subjects(self, model: Any, dataset: Sequence[Data]) -> list[Subject]:
-        """Return the predictions to train on, as questions to one private copy."""
-        twin = private_copy(model)
-        message_layers(twin)
-        queries = training_queries(twin, dataset, self.num_nodes)
-        twin.requires_grad_(False)
-        return [Subject(twin, q.data, q.goal.index, q.node, private=True) for q in queries]
 
     def _untrained(self, face: TwoClass) -> PyGPGExplainer:
         """Return PyG's algorithm with hyper-parameters of its own, which PyG shares by class."""

@@ -69,6 +69,12 @@ class OpenModel:
         """Whether several graphs may share one call."""
         return self._nodes or self._caller.takes_batch
 
+    def shared(self, queries: Sequence[Query], size: int) -> Iterator[Sequence[Query]]:
+        """Yield queries that may share a call, in their order, at most `size` at a time."""
+        size = size if self.takes_many else 1
+        for start in range(0, len(queries), size):
+            yield queries[start : start + size]
+
     def union(
         self, queries: Sequence[Query], keep: Sequence[Tensor] | None = None
     ) -> tuple[Batch, Tensor]:
