@@ -108,6 +108,17 @@ def test_training_pgexplainer_lowers_its_loss_and_finds_what_speaks_for_the_clas
     assert sum(find_star(method, test) for method in untrained) / 5 < 0.7
 
 
+def test_pgexplainer_trains_nodes_with_the_published_weights_unless_told_otherwise():
+    def losses(task: str, **options: float) -> list[float]:
+        method = PGExplainer(epochs=2, num_nodes=4, **options)
+        method.fit(LinearNet(task), [bull()])
+        return method.losses
+
+    assert losses("node") == losses("node", edge_size=0.05, edge_ent=1.0)
+    assert losses("node") != losses("node", edge_size=0.0005, edge_ent=0.0005)
+    assert losses("graph") == losses("graph", edge_size=0.0005, edge_ent=0.0005)
+
+
 def test_options_of_one_pgexplainer_do_not_leak_into_another():
     before = dict(PyGPGExplainer.coeffs)
     for size in (0.5, 0.0):
