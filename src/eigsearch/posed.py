@@ -28,3 +28,9 @@ class Posed(torch.nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """Return the model's output for a batch."""
         return Caller(self.model, self.how)(batch)
+
+
+def pose(model: Any, forward: Forward | None, task: str, return_type: str) -> Any:
+    """Return a model as a ranker gets it: bare, unless options say how to call or read it."""
+    how = (forward, task, return_type)
+    return model if how == (None, "auto", "auto") else Posed(model, *how)

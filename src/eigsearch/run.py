@@ -19,7 +19,7 @@ from eigsearch.errors import InputError, ModelError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.node_ranking import rank_nodes
 from eigsearch.options import Options
-from eigsearch.posed import Posed
+from eigsearch.posed import Posed, pose
 from eigsearch.query import Query, graph_queries
 from eigsearch.ranking import (
     AskingRanker,
@@ -202,9 +202,9 @@ class Run:
 
     @cached_property
     def _posed(self) -> Any:
-        """The model as a ranker gets it: bare, unless options say how to call or read it."""
-        how = (self.options.forward, self.options.task, self.options.return_type)
-        return self.model if how == (None, "auto", "auto") else Posed(self.model, *how)
+        """The model as a ranker gets it."""
+        options = self.options
+        return pose(self.model, options.forward, options.task, options.return_type)
 
     def _explanation(
         self, query: Query, whole: Tensor, ranking: Ranking, outcome: Outcome, note: str = ""

@@ -6,7 +6,7 @@ import copy
 import random
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from eigsearch.errors import EigsearchError, UnsupportedError
 from eigsearch.explainers import Method
 
 NAMES = explainers.names()
+TRAINED = [name for name in NAMES if explainers.get(name).card.trains]
 FEATURES, WIDTH, SEED = 3, 8, 0
 
 # The least work that still is the method.
@@ -71,6 +72,27 @@ class Net(nn.Module):
         rows = torch.cat([self(data.x, data.edge_index) for data in training_graphs()])
         self.head.bias -= rows.mean(dim=0)
         self.train()
+
+
+class Watched(nn.Dropout):
+    """Dropout that notes for all its copies in which mode they run."""
+
+    modes: ClassVar[list[bool]] = []
+
+    def forward(self, input: Tensor) -> Tensor:
+        self.modes.append(self.training)
+        return super().forward(input)
+
+
+class Unusual(nn.Module):
+    """A network that takes a pair, and so needs `forward=`."""
+
+    def __init__(self, net: Net) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, pair: tuple[Tensor, Tensor], batch: Tensor) -> Tensor:
+        return self.net(*pair, batch)
 
 
 class Breaks(Net):
@@ -233,6 +255,17 @@ def test_model_and_data_are_left_as_they_were(name, task):
     assert torch.equal(score, still)  # dropout was off although the model was in training
 
 
+@pytest.mark.parametrize(("name", "task"), [each for each in ALL_TASKS if each[0] != "random"])
+def test_a_model_is_only_ever_run_in_evaluation_mode(name, task):
+    model, method = Net(conv_for(name), task), make(name)
+    model.dropout = Watched(0.5)
+    Watched.modes.clear()
+    method.fit(model, training_graphs())
+    method.rank(model, tailed(), 0, 2 if task == "node" else None)
+    assert Watched.modes
+    assert not any(Watched.modes)
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "random"])
 def test_model_and_data_are_left_as_they_were_when_the_model_breaks(name):
     method, data, broken = fitted(name), tailed(), 0
@@ -280,7 +313,23 @@ def test_the_search_runs_on_top(name, task):
     assert torch.equal(fixed.edge_mask, searched.edge_mask)
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if explainers.get(n).card.trains])
+@pytest.mark.parametrize("task", ["graph", "node"])
+@pytest.mark.parametrize("name", TRAINED)
+def test_an_unusual_signature_is_trained_and_explained_like_the_usual_one(name, task):
+    def call(model: Unusual, batch: Any) -> Tensor:
+        return model((batch.x, batch.edge_index), batch.batch)
+
+    data, node, unusual = tailed(), 2 if task == "node" else None, make(name)
+    usual = eigsearch.explain(Net(task=task), data, node=node, ranker=fitted(name, task))
+    model = Unusual(Net(task=task))
+    with pytest.raises(EigsearchError, match="forward="):
+        unusual.fit(model, training_graphs())
+    unusual.fit(model, training_graphs(), forward=call)
+    found = eigsearch.explain(model, data, node=node, ranker=unusual, forward=call)
+    assert torch.allclose(usual.score, found.score, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", TRAINED)
 def test_what_has_to_be_trained_says_so(name):
     with pytest.raises(EigsearchError, match="fit"):
         make(name).rank(Net().eval(), tailed(), 0, None)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigsearch.bench.exhibit import Exhibit, Table
-from eigsearch.bench.frame import OURS, by_method, compared, display, in_order, section, settings_of
+from eigsearch.bench.frame import (
+    OURS,
+    by_method,
+    compared,
+    display,
+    in_order,
+    printed,
+    section,
+    settings_of,
+)
 from eigsearch.bench.searching import middle, ours
 from eigsearch.bench.theme import Theme, panels, shades
 from eigsearch.metrics import METRICS
@@ -79,7 +88,6 @@ def _truth(frame: pd.DataFrame) -> list[Exhibit]:
     best = table.groupby("setting")["auc"].transform("max")
     red = table.map(lambda _: False)
     red["auc"] = (table["auc"] == best) & (table["explainer"] != OURS)
-    table["explainer"] = table["explainer"].map(display)
     return [
         Exhibit(
             "truth",
@@ -88,7 +96,7 @@ def _truth(frame: pd.DataFrame) -> list[Exhibit]:
             "have them). AUC of the scores over all edges of a graph, precision and recall of the "
             "subgraph; means over graphs. A network need not use what is known to matter, so these "
             "say as much about the network. Red: a baseline leads.",
-            table=Table(table, red),
+            table=Table(printed(table), red),
         )
     ]
 

@@ -77,3 +77,8 @@ def display(name: str) -> str:
     'Grad-CAM'
     """
     return METHODS[name].card.name if name in METHODS else name
+
+
+def printed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose column `explainer` has names as they are in print."""
+    return table.assign(explainer=table["explainer"].map(display))

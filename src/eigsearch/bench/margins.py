@@ -12,10 +12,11 @@ from eigsearch.bench.frame import (
     compared,
     display,
     in_order,
+    printed,
     section,
     settings_of,
 )
-from eigsearch.bench.theme import Theme, panels
+from eigsearch.bench.theme import COLUMNS, Theme, panels
 from eigsearch.report.palette import Colour
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _above(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.Series:
 
 
 def _losses(losses: pd.DataFrame) -> Exhibit:
-    shown = losses.assign(explainer=losses["explainer"].map(display))
+    shown = printed(losses)
     red = shown.map(lambda _: False)
     red["margin"] = True
     return Exhibit(
@@ -127,8 +128,7 @@ def _losses(losses: pd.DataFrame) -> Exhibit:
 
 
 def _table(margins: pd.DataFrame) -> Table:
-    wide = _wide(margins).reset_index()
-    wide["explainer"] = wide["explainer"].map(display)
+    wide = printed(_wide(margins).reset_index())
     wide.columns = [c if isinstance(c, str) else f"limit {c}" for c in wide.columns]
     red = wide.map(lambda value: isinstance(value, float) and value < -EVEN)
     return Table(wide, red)
@@ -147,7 +147,7 @@ def _draw(margins: pd.DataFrame, theme: Theme) -> Figure:
     for number, (ax, setting) in enumerate(zip(axes, settings, strict=True)):
         _cells(ax, wide.loc[setting].reindex(names), theme)
         ax.set_xticks(range(len(wide.columns)), [f"{limit:g}" for limit in wide.columns])
-        first = number % 3 == 0
+        first = number % COLUMNS == 0
         ax.set_yticks(range(len(names)), [display(name) for name in names] if first else [])
         ax.set_xlabel("limit")
     return figure

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from eigsearch import metrics
 from eigsearch.bench.schema import Row
+from eigsearch.datasets.truth import candidates, true_edges
 from eigsearch.explanation import SubgraphExplanation
 
 _HALF = 0.5  # of two classes, the one above it is predicted
@@ -79,25 +80,6 @@ def auc_columns(score: Tensor, truth: Tensor, near: Tensor) -> dict[str, float]:
     if not bool(near.all()):
         values["auc_unsigned"] = metrics.auc(score.abs(), truth, near)
     return values
-
-
-def true_edges(explanation: SubgraphExplanation) -> Tensor | None:
-    """Return the true explanation, bool `[E]`: for a node, the motif that it belongs to."""
-    data, node = explanation.data, explanation.node
-    if "edge_label" not in data:
-        return None
-    if node is None:
-        return data.edge_label.bool()
-    return (data.edge_motif == data.node_motif[node]) & (data.edge_motif >= 0)
-
-
-def candidates(explanation: SubgraphExplanation) -> Tensor:
-    """Return the edges that could be removed: of the graph, or of a node's computation graph."""
-    if explanation.edges is None:
-        return explanation.group >= 0
-    mask = torch.zeros(int(explanation.data.num_edges), dtype=torch.bool)
-    mask[explanation.edges[explanation.group >= 0]] = True
-    return mask
 
 
 def picture(explanation: SubgraphExplanation) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eigsearch.bench.dots import dot_panels
 from eigsearch.bench.exhibit import Exhibit, Table
-from eigsearch.bench.frame import by_method, display, in_order, over_seeds, section, settings_of
+from eigsearch.bench.frame import by_method, over_seeds, printed, section
 from eigsearch.bench.published import published_value
-from eigsearch.bench.theme import Theme, legend, panels
+from eigsearch.bench.theme import Theme, legend
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -37,14 +39,13 @@ def node_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
     if rows.empty:
         return []
     table = auc_frame(rows)
-    shown = table.assign(explainer=table["explainer"].map(display))
     return [
         Exhibit(
             "nodes",
             "Finding the motif of a node",
             _TEXT,
             draw=lambda theme: _draw(table, theme),
-            table=Table(shown),
+            table=Table(printed(table)),
         )
     ]
 
@@ -64,23 +65,16 @@ def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw(table: pd.DataFrame, theme: Theme) -> Figure:
-    settings, names = settings_of(table), in_order(table["explainer"])[::-1]
-    figure, axes = panels(settings, height=0.6 + 0.24 * len(names))
-    for number, (ax, setting) in enumerate(zip(axes, settings, strict=True)):
-        here = table[table["setting"] == setting].set_index("explainer")
-        for place, name in enumerate(names):
-            if name not in here.index:
-                continue
-            colour, row = theme.line(name)["color"], here.loc[name]
-            for protocol, mark in _MARKS.items():
-                ax.plot(row[f"{protocol}, pooled"], place, mark, **_look(mark, colour))
-            if row["paper"] == row["paper"] and row["paper"] is not None:
-                ax.plot([row["paper"]] * 2, [place - 0.4, place + 0.4], ":", color=theme.ink)
-        ax.set_ylim(-0.6, len(names) - 0.4)
-        ax.set_yticks(range(len(names)), [display(n) for n in names] if number == 0 else [])
-        ax.set_xlabel("AUC, pooled")
+    def draw_row(ax: Axes, place: int, colour: str, row: pd.Series) -> None:
+        for protocol, mark in _MARKS.items():
+            ax.plot(row[f"{protocol}, pooled"], place, mark, **_look(mark, colour))
+        if row["paper"] == row["paper"] and row["paper"] is not None:
+            ax.plot([row["paper"]] * 2, [place - 0.4, place + 0.4], ":", color=theme.ink)
+
+    figure, axes = dot_panels(table, theme, "AUC, pooled", draw_row)
+    for ax in axes:
         ax.axvline(0.5, color=theme.ink, linewidth=0.5)
-    legend(figure, _handles(theme), len(settings))
+    legend(figure, _handles(theme), len(axes))
     return figure
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from eigsearch.bench.exhibit import Exhibit, Table
-from eigsearch.bench.frame import compared, display, in_order
+from eigsearch.bench.frame import compared, in_order, printed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +49,6 @@ def _samples(frame: pd.DataFrame) -> list[Exhibit]:
     wide["seeds"] = by_explainer["seed"].nunique()
     wide["trained on"] = by_explainer["fit_sample"].agg(_span)
     wide["options"] = by_explainer["options"].first().replace("{}", "")
-    table = wide.reset_index()
-    table["explainer"] = table["explainer"].map(display)
     return [
         Exhibit(
             "samples",
@@ -59,7 +57,7 @@ def _samples(frame: pd.DataFrame) -> list[Exhibit]:
             "fewer than EiG-Search, so its points carry more chance. Trained on: graphs, evenly "
             "spaced through the data set. Options differ from the method's defaults where they are "
             "named; `num_nodes` is how many nodes of a node task it is trained on.",
-            table=Table(table),
+            table=Table(printed(wide.reset_index())),
         )
     ]
 

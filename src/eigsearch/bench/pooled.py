@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import torch
 
-from eigsearch.bench.measures import auc_columns, candidates, true_edges
+from eigsearch.bench.measures import auc_columns
 from eigsearch.bench.schema import Row
+from eigsearch.datasets.truth import candidates, true_edges
 from eigsearch.explanation import SubgraphExplanation
 
 

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eigsearch.bench.dots import dot_panels
 from eigsearch.bench.exhibit import Exhibit, Table
-from eigsearch.bench.frame import (
-    OURS,
-    by_method,
-    display,
-    in_order,
-    over_seeds,
-    section,
-    settings_of,
-)
+from eigsearch.bench.frame import OURS, by_method, over_seeds, printed, section, settings_of
 from eigsearch.bench.margins import EVEN
 from eigsearch.bench.theme import Theme, legend, panels
 from eigsearch.report.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -63,7 +57,7 @@ def _with_and_without(frame: pd.DataFrame) -> list[Exhibit]:
         "ranking's own. A search may return fewer edges than the cut. Lead: the gain of a searched "
         "baseline minus that of EiG-Search on the same graphs. Red: the baseline is ahead."
     )
-    table = wide.assign(explainer=wide["explainer"].map(display))
+    table = printed(wide)
     red = table.map(lambda _: False)
     red["lead"] = table["lead"] > EVEN
     return [
@@ -88,24 +82,15 @@ def lead_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _dumbbells(wide: pd.DataFrame, theme: Theme) -> Figure:
-    settings, names = settings_of(wide), in_order(wide["explainer"])[::-1]
-    figure, axes = panels(settings, height=0.5 + 0.21 * len(names))
-    for number, (ax, setting) in enumerate(zip(axes, settings, strict=True)):
-        here = wide[wide["setting"] == setting].set_index("explainer")
-        for place, name in enumerate(names):
-            if name not in here.index:
-                continue
-            colour = theme.line(name)["color"]
-            without, with_search = here.loc[name, "gain fixed"], here.loc[name, "gain sweep"]
-            ax.plot([without, with_search], [place, place], color=colour, lw=1.6)
-            ax.plot(without, place, "o", ms=5, mfc=theme.paper, mec=colour)
-            ax.plot(with_search, place, "o", ms=6, color=colour)
-        first = number % 3 == 0
-        ax.set_ylim(-0.6, len(names) - 0.4)
-        ax.set_yticks(range(len(names)), [display(n) for n in names] if first else [])
-        ax.set_xlabel("overall fidelity")
+    def draw_row(ax: Axes, place: int, colour: str, row: pd.Series) -> None:
+        without, with_search = row["gain fixed"], row["gain sweep"]
+        ax.plot([without, with_search], [place, place], color=colour, lw=1.6)
+        ax.plot(without, place, "o", ms=5, mfc=theme.paper, mec=colour)
+        ax.plot(with_search, place, "o", ms=6, color=colour)
+
+    figure, axes = dot_panels(wide, theme, "overall fidelity", draw_row)
     marks = {"cut at the limit": theme.paper, "searched under it": theme.ink}
-    legend(figure, [_mark(theme, name, fill) for name, fill in marks.items()], len(settings))
+    legend(figure, [_mark(theme, name, fill) for name, fill in marks.items()], len(axes))
     return figure
 
 

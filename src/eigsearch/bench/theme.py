@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DPI = 130
 _WIDTH = 10.5
+COLUMNS = 3  # of panels, unless a figure has other ones
 _INKED = (
     *("text.color", "axes.labelcolor", "axes.edgecolor"),
     *("xtick.color", "ytick.color", "axes.titlecolor"),
@@ -62,7 +63,7 @@ def render(draw: Draw, theme: Theme, form: str) -> bytes:
 
 
 def panels(
-    titles: Sequence[str], columns: int = 3, height: float = 2.7
+    titles: Sequence[str], columns: int = COLUMNS, height: float = 2.7
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with one titled panel each, in rows of `columns`.
 

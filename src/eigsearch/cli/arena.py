@@ -20,7 +20,14 @@ def pick_explainers(text: str) -> list[str]:
     return [resolve("explainer", name, known) for name in text.split(",")]
 
 
-def make_ranker(name: str, model: Any, dataset: GraphDataset, seed: int) -> Ranker | None:
+def make_ranker(
+    name: str,
+    model: Any,
+    dataset: GraphDataset,
+    seed: int,
+    task: str = "auto",
+    return_type: str = "auto",
+) -> Ranker | None:
     """Return what ranks the edges; None is EiG-Search's own linear gradients."""
     key = resolve("explainer", name, explainers.names())
     if key == OURS:
@@ -28,5 +35,5 @@ def make_ranker(name: str, model: Any, dataset: GraphDataset, seed: int) -> Rank
     method = explainers.get(key)
     if method.card.seeded:
         method = explainers.get(key, seed=seed)
-    method.fit(model, dataset.graphs)
+    method.fit(model, dataset.graphs, task=task, return_type=return_type)
     return method

@@ -1,4 +1,16 @@
-"""Every explainer of the arena, one file each, under one protocol."""
+"""Every explainer of the arena under one protocol: a file each, or a folder where it takes several.
+
+`base` is the protocol, `registry` the names that users type, `parts` what explainers share. All
+else is one of the explainers:
+
+- *gradients*: `sensitivity`, `grad`, `gradcam`, `integrated_gradients`, `captum_methods`;
+- *a look inside*: `attention`, `degree`;
+- *removing and perturbing*: `linear_gradients` (that of EiG-Search), `occlusion`, `pgm_explainer`,
+  `subgraphx`, `gstarx`;
+- *masks for one prediction*: `gnn_explainer`;
+- *trained on a data set*: `pg_explainer`, `graphmask`, `rcexplainer`, `rg_explainer`;
+- *the floor*: `random_scores`.
+"""
 
 from eigsearch.explainers.attention import Attention
 from eigsearch.explainers.base import Card, Method

@@ -11,8 +11,8 @@ from torch_geometric.nn import MessagePassing
 
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.base import Card, Method, share_directions
-from eigsearch.explainers.subject import Subject, gradients
-from eigsearch.explainers.weights import message_layers, on_graph_edges
+from eigsearch.explainers.parts.subject import Subject, gradients
+from eigsearch.explainers.parts.weights import message_layers, on_graph_edges
 
 
 class Attention(Method):

@@ -12,7 +12,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from eigsearch.caller import Forward
 from eigsearch.groups import make_groups
+from eigsearch.posed import pose
 from eigsearch.ranking import group_scores
 
 
@@ -58,9 +60,20 @@ class Method(ABC):
         """Whether the scores are for edges or for nodes."""
         return self.card.level
 
-    def fit(self, model: Any, dataset: Sequence[Data]) -> None:
-        """Train the explainer, where it has anything to train."""
-        return None
+    def fit(
+        self,
+        model: Any,
+        dataset: Sequence[Data],
+        *,
+        forward: Forward | None = None,
+        task: str = "auto",
+        return_type: str = "auto",
+    ) -> None:
+        """Train the explainer on a model's own predictions, where it has anything to train.
+
+        The keywords say how to call and read the model: pass what `explain` will be given.
+        """
+        self._fit(pose(model, forward, task, return_type), dataset)
 
     @abstractmethod
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
@@ -68,6 +81,10 @@ class Method(ABC):
 
         Raises `UnsupportedError` with the reason where the method cannot explain this model.
         """
+
+    def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
+        """Train; a method that has nothing to train leaves this as it is."""
+        return None
 
 
 def share_directions(score: Tensor, data: Data) -> Tensor:

@@ -10,9 +10,9 @@ from torch_geometric.data import Data
 from torch_geometric.explain.algorithm import GNNExplainer as PyGGNNExplainer
 
 from eigsearch.explainers.base import Card, Method, seeded, share_directions
-from eigsearch.explainers.subject import Subject, gradients
-from eigsearch.explainers.two_class import TwoClass
-from eigsearch.explainers.weights import message_layers
+from eigsearch.explainers.parts.subject import Subject, gradients
+from eigsearch.explainers.parts.two_class import TwoClass
+from eigsearch.explainers.parts.weights import message_layers
 
 
 class GNNExplainer(Method):

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.explainers.base import Card, Method, share_directions
-from eigsearch.explainers.subject import Subject, gradient, gradients
+from eigsearch.explainers.parts.subject import Subject, gradient, gradients
 
 
 class Grad(Method):

@@ -10,8 +10,8 @@ from torch_geometric.nn import MessagePassing
 
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.subject import Subject, gradient, gradients
-from eigsearch.explainers.weights import message_layers
+from eigsearch.explainers.parts.subject import Subject, gradient, gradients
+from eigsearch.explainers.parts.weights import message_layers
 
 
 class GradCAM(Method):

@@ -14,8 +14,8 @@ from torch_geometric.data import Data
 from eigsearch.candidates import Induce
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.coalitions import structure
-from eigsearch.explainers.probe import probe, require_features
+from eigsearch.explainers.parts.coalitions import structure
+from eigsearch.explainers.parts.probe import probe, require_features
 
 _SETTLED = 1e-9  # change of the powers of a matrix at which their limit is reached
 _MAX_SQUARINGS = 64

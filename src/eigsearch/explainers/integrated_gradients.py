@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 from eigsearch.engine.batched import DEFAULT_BATCH_NODES
 from eigsearch.errors import InputError
 from eigsearch.explainers.base import Card, Method, share_directions
-from eigsearch.explainers.subject import Subject, gradient, gradients
+from eigsearch.explainers.parts.subject import Subject, gradient, gradients
 
 
 class IntegratedGradients(Method):

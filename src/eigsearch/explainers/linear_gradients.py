@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from eigsearch.explainers.asking import AskingMethod
 from eigsearch.explainers.base import Card
+from eigsearch.explainers.parts.asking import AskingMethod
 from eigsearch.ranking import LinearGradients
 
 

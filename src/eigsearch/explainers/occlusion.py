@@ -7,8 +7,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from eigsearch.candidates import LeaveOneOut
-from eigsearch.explainers.asking import AskingMethod
 from eigsearch.explainers.base import Card
+from eigsearch.explainers.parts.asking import AskingMethod
 from eigsearch.query import Query
 from eigsearch.ranking import Asking, rank, rounding
 

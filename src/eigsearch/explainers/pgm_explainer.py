@@ -15,8 +15,8 @@ from torch_geometric.data import Data
 from eigsearch.engine.batched import DEFAULT_BATCH_NODES
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.probe import probe, require_features
-from eigsearch.explainers.subject import Subject
+from eigsearch.explainers.parts.probe import probe, require_features
+from eigsearch.explainers.parts.subject import Subject
 from eigsearch.target import Target
 
 Perturb = Callable[[Tensor], Tensor]  # who is perturbed `[S, N]` in, features `[S, N, F]` out

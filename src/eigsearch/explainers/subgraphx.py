@@ -14,8 +14,8 @@ from torch_geometric.data import Data
 
 from eigsearch.candidates import Induce
 from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.coalitions import NodeSet, local_region, shapley_rows, structure
-from eigsearch.explainers.probe import Probe, probe, require_features
+from eigsearch.explainers.parts.coalitions import NodeSet, local_region, shapley_rows, structure
+from eigsearch.explainers.parts.probe import Probe, probe, require_features
 
 
 class SubgraphX(Method):

@@ -11,7 +11,7 @@ from eigsearch.errors import InputError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.report.drawing import draw
 from eigsearch.report.names import Names, output_name
-from eigsearch.report.page import render
+from eigsearch.report.page import render, save_page
 from eigsearch.report.palette import method_style
 from eigsearch.report.payload import Configuration, answer, picture, unit_of
 from eigsearch.report.single import shared
@@ -21,9 +21,7 @@ def save_comparison(
     explanations: Mapping[str, SubgraphExplanation], path: str | Path, names: Names | None = None
 ) -> Path:
     """Write explanations of one prediction, by the name of their method, as one HTML page."""
-    path = Path(path)
-    path.write_text(comparison_page(explanations, names), encoding="utf-8")
-    return path
+    return save_page(comparison_page(explanations, names), path)
 
 
 def comparison_page(

@@ -15,7 +15,7 @@ from eigsearch.explanation import SubgraphExplanation
 from eigsearch.report.drawing import draw
 from eigsearch.report.motifs import Motif, Piece, find_motifs, pieces_of
 from eigsearch.report.names import Names
-from eigsearch.report.page import render
+from eigsearch.report.page import render, save_page
 from eigsearch.report.payload import Configuration
 from eigsearch.report.single import explanation_item, shared
 
@@ -24,9 +24,7 @@ def save_gallery(
     explanations: Iterable[SubgraphExplanation], path: str | Path, names: Names | None = None
 ) -> Path:
     """Write the explanations of a data set as one HTML page and return its path."""
-    path = Path(path)
-    path.write_text(gallery_page(explanations, names), encoding="utf-8")
-    return path
+    return save_page(gallery_page(explanations, names), path)
 
 
 def gallery_page(explanations: Iterable[SubgraphExplanation], names: Names | None = None) -> str:

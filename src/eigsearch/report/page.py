@@ -51,6 +51,13 @@ def render(
     )
 
 
+def save_page(page: str, path: str | Path) -> Path:
+    """Write a page to a file and return its path."""
+    path = Path(path)
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
 def framed(page: str, height: int) -> str:
     """Return a page in a sandboxed frame, as a notebook shows it."""
     return (

@@ -8,7 +8,7 @@ from typing import Any
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.report.drawing import Drawing, draw
 from eigsearch.report.names import Names
-from eigsearch.report.page import framed, render
+from eigsearch.report.page import framed, render, save_page
 from eigsearch.report.payload import Configuration, answer, picture, unit_of
 from eigsearch.report.wording import SENTENCE, SENTENCE_OF_ONE
 
@@ -19,9 +19,7 @@ def save_explanation(
     explanation: SubgraphExplanation, path: str | Path, names: Names | None = None
 ) -> Path:
     """Write an explanation as one self-contained HTML page and return its path."""
-    path = Path(path)
-    path.write_text(explanation_page(explanation, names), encoding="utf-8")
-    return path
+    return save_page(explanation_page(explanation, names), path)
 
 
 def explanation_page(explanation: SubgraphExplanation, names: Names | None = None) -> str:

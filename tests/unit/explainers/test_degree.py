@@ -15,9 +15,9 @@ from torch_geometric.nn import (
 from torch_geometric.nn.models import GCN, GIN, GraphSAGE
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.decomposition import Pair
 from eigsearch.explainers.degree import DEGREE, group_scores
-from eigsearch.explainers.subject import Subject
+from eigsearch.explainers.degree.decomposition import Pair
+from eigsearch.explainers.parts.subject import Subject
 from eigsearch.models import GNN
 from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc
 

@@ -5,11 +5,11 @@ import torch
 from torch_geometric.nn import GATConv, GCNConv
 
 from eigsearch.errors import InputError
-from eigsearch.explainers.gates import GatedLayers, chance_open, sample
 from eigsearch.explainers.graphmask import GraphMask
+from eigsearch.explainers.graphmask.gates import GatedLayers, chance_open, sample
+from eigsearch.explainers.parts.subject import Subject
+from eigsearch.explainers.parts.weights import message_layers
 from eigsearch.explainers.random_scores import Random
-from eigsearch.explainers.subject import Subject
-from eigsearch.explainers.weights import message_layers
 from tests.unit.explainers.linear import LinearNet, bull
 from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc, network
 

@@ -8,10 +8,10 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, GINConv, global_add_pool, global_mean_pool
 
 from eigsearch.errors import InputError, UnsupportedError
-from eigsearch.explainers.boundaries import class_planes
-from eigsearch.explainers.opened import OpenModel
+from eigsearch.explainers.parts.opened import OpenModel
+from eigsearch.explainers.parts.training_set import training_queries
 from eigsearch.explainers.rcexplainer import RCExplainer
-from eigsearch.explainers.training_set import training_queries
+from eigsearch.explainers.rcexplainer.boundaries import class_planes
 from eigsearch.models import GNN
 from tests.unit.explainers.planted import CYCLE, HOUSE, graphs, mean_auc, network
 

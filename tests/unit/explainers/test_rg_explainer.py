@@ -6,12 +6,19 @@ import torch
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
-from eigsearch.explainers.coalitions import structure
-from eigsearch.explainers.growth import Generator, Lanes, as_before, at_random, greedily, grow
-from eigsearch.explainers.opened import OpenModel
-from eigsearch.explainers.rewards import Rewards
+from eigsearch.explainers.parts.coalitions import structure
+from eigsearch.explainers.parts.opened import OpenModel
+from eigsearch.explainers.parts.training_set import training_queries
 from eigsearch.explainers.rg_explainer import RGExplainer
-from eigsearch.explainers.training_set import training_queries
+from eigsearch.explainers.rg_explainer.growth import (
+    Generator,
+    Lanes,
+    as_before,
+    at_random,
+    greedily,
+    grow,
+)
+from eigsearch.explainers.rg_explainer.rewards import Rewards
 from eigsearch.models import GNN
 from eigsearch.query import graph_query
 from tests.unit.explainers.planted import HOUSE, graphs, mean_auc, network

@@ -13,8 +13,8 @@ from torch_geometric.utils import from_networkx
 
 from eigsearch.candidates import Induce
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.coalitions import local_region, shapley_rows, structure
-from eigsearch.explainers.probe import probe
+from eigsearch.explainers.parts.coalitions import local_region, shapley_rows, structure
+from eigsearch.explainers.parts.probe import probe
 from eigsearch.explainers.subgraphx import State, SubgraphX, Tree, share_of_answers
 from tests.unit.explainers.planted import HOUSE, graphs, mean_auc, network
 

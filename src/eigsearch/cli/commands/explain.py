@@ -65,7 +65,7 @@ def explain(
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
     selection = chosen(graphs, index, node)
     network = choose_model(model, graphs, weights, model_args)
-    ranker = make_ranker(explainer, network, graphs, seed)
+    ranker = make_ranker(explainer, network, graphs, seed, task, return_type)
     options = Options(
         sparsity=sparsity,
         min_size=min_size,

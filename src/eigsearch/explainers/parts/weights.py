@@ -84,11 +84,7 @@ def per_message(mask: Tensor, proper: Tensor, edge_index: Tensor) -> Tensor:
     own = edge_index[0] != edge_index[1]
     if torch.equal(own, proper):
         return mask
-    if int(own.sum()) != int(proper.sum()):
-        raise UnsupportedError(
-            f"Expected every layer to pass one message for each of {int(proper.sum())} edges (got "
-            f"{int(own.sum())} messages). Choose a method that only asks for predictions."
-        )
+    _check_messages(own, proper)
     weight = mask.new_ones(own.numel())
     weight[own] = mask[proper]
     return weight
@@ -102,11 +98,17 @@ def on_graph_edges(value: Tensor, layer_edges: Tensor, graph_edges: Tensor) -> T
     if torch.equal(layer_edges, graph_edges):
         return value
     ours, theirs = graph_edges[0] != graph_edges[1], layer_edges[0] != layer_edges[1]
-    if int(ours.sum()) != int(theirs.sum()):
-        raise UnsupportedError(
-            f"Expected every layer to use the {int(ours.sum())} edges of the graph (got "
-            f"{int(theirs.sum())} others). Choose a method that only asks for predictions."
-        )
+    _check_messages(theirs, ours)
     score = value.new_zeros(ours.numel())
     score[ours] = value[theirs]
     return score
+
+
+def _check_messages(layer: Tensor, graph: Tensor) -> None:
+    """Refuse a layer that has more or fewer edges, self-loops apart, than the graph has."""
+    messages, edges = int(layer.sum()), int(graph.sum())
+    if messages != edges:
+        raise UnsupportedError(
+            f"Expected every layer to pass one message for each of {edges} edges (got {messages} "
+            "messages). Choose a method that only asks for predictions."
+        )

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import APPNP
 from torch_geometric.utils import coalesce, remove_self_loops, scatter
 
-from eigsearch.explainers.scorer import WIDTH
+from eigsearch.explainers.parts.scorer import WIDTH
 from eigsearch.query import Query
 
 Choose = Callable[[int, Tensor, Tensor], Tensor]  # step, logits, lane of each; the pick per lane

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.subject import Subject
+from eigsearch.explainers.parts.subject import Subject
 
 _RELUS = {torch.relu, torch.relu_, nn.functional.relu, Tensor.relu, Tensor.relu_}
 

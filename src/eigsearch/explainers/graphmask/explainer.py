@@ -10,12 +10,11 @@ from torch import Tensor
 from torch.nn.functional import softplus
 from torch_geometric.data import Data
 
-from eigsearch.errors import InputError
 from eigsearch.explainers.base import Card, Method, seeded, share_directions
-from eigsearch.explainers.gates import Gate, GatedLayers, Passed, chance_open, sample
-from eigsearch.explainers.subject import Subject, gradients, private_copy
-from eigsearch.explainers.training_set import check_width, training_queries
-from eigsearch.explainers.weights import message_layers, on_graph_edges
+from eigsearch.explainers.graphmask.gates import Gate, GatedLayers, Passed, chance_open, sample
+from eigsearch.explainers.parts.subject import Subject, gradients, private_copy
+from eigsearch.explainers.parts.training_set import check_width, training_subjects, untrained
+from eigsearch.explainers.parts.weights import message_layers, on_graph_edges
 
 _MULTIPLIER = 0.55  # of the allowance, before training; its softplus is near one
 
@@ -25,7 +24,8 @@ class GraphMask(Method):
 
     `fit` trains one gate network per layer, and the constant that replaces what it drops: as few
     open gates as possible, while −log p of the class rises by at most `allowance` (a Lagrangian,
-    its multiplier trained along). Gates are added from the last layer to the first, `epochs` each.
+    its multiplier trained along). Gates are added from the last layer to the first, `epochs` each;
+    `open` then holds the share of open gates per epoch.
 
     PyG's GraphMaskExplainer is not used: it makes new gates after its optimiser has taken the old
     ones, so that nothing is trained, and it normalises messages even where no gate closes.
@@ -57,14 +57,12 @@ class GraphMask(Method):
         self.open: list[float] = []
         self._gates: list[Gate] | None = None
 
-    def fit(self, model: Any, dataset: Sequence[Data]) -> None:
-        """Train on the model's own predictions; `open` then holds the share of open gates."""
+    def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
+        """Train the gates of a private copy, the last layer's first."""
         with gradients(), seeded(self.seed, dataset[0].edge_index.device):
             twin = private_copy(model)
             layers = GatedLayers(message_layers(twin))
-            queries = training_queries(twin, dataset, self.num_nodes)
-            twin.requires_grad_(False)
-            subjects = [Subject(twin, q.data, q.goal.index, q.node, True) for q in queries]
+            subjects = training_subjects(twin, dataset, self.num_nodes)
             lessons = [_Lesson(layers, subject) for subject in subjects]
             gates = [_gate(passed) for passed in lessons[0].passed]
             self.open = [
@@ -77,10 +75,7 @@ class GraphMask(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the chance that each edge's gates are open."""
         if self._gates is None:
-            raise InputError(
-                "Expected GraphMask to be trained (got no training). Call fit(model, dataset) "
-                "first."
-            )
+            raise untrained(self.name)
         with gradients(), torch.no_grad():
             subject = Subject(model, data, target, node)
             passed = GatedLayers(message_layers(subject.model)).watch(subject)

@@ -12,10 +12,10 @@ from torch_geometric.data import Data
 from eigsearch.engine.batched import DEFAULT_BATCH_NODES
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.coalitions import structure
-from eigsearch.explainers.decomposition import NoRule, Pair
-from eigsearch.explainers.probe import probe, require_features
-from eigsearch.explainers.subject import Subject
+from eigsearch.explainers.degree.decomposition import NoRule, Pair
+from eigsearch.explainers.parts.coalitions import structure
+from eigsearch.explainers.parts.probe import probe, require_features
+from eigsearch.explainers.parts.subject import Subject
 
 
 class DEGREE(Method):

@@ -15,7 +15,7 @@ from eigsearch.caller import Caller, final_activation, undisturbed
 from eigsearch.candidates import Induce
 from eigsearch.engine.union import cut, join
 from eigsearch.errors import ModelError, UnsupportedError
-from eigsearch.explainers.weights import clean_layers, weigh_edges
+from eigsearch.explainers.parts.weights import clean_layers, weigh_edges
 from eigsearch.groups import make_groups
 from eigsearch.posed import Posed
 from eigsearch.query import Query

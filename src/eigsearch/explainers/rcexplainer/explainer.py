@@ -12,14 +12,14 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 from torch_geometric.data import Data
 
-from eigsearch.errors import InputError, UnsupportedError
+from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.base import Card, Method, seeded, share_directions
-from eigsearch.explainers.boundaries import Planes, class_planes
-from eigsearch.explainers.opened import OpenModel
-from eigsearch.explainers.probe import probe
-from eigsearch.explainers.scorer import Scorer
-from eigsearch.explainers.subject import gradients
-from eigsearch.explainers.training_set import batched, check_width, training_queries
+from eigsearch.explainers.parts.opened import OpenModel
+from eigsearch.explainers.parts.probe import probe
+from eigsearch.explainers.parts.scorer import Scorer
+from eigsearch.explainers.parts.subject import gradients
+from eigsearch.explainers.parts.training_set import check_width, training_queries, untrained
+from eigsearch.explainers.rcexplainer.boundaries import Planes, class_planes
 from eigsearch.query import Query
 
 _PlanesOf = dict[int, Planes]
@@ -39,7 +39,8 @@ class RCExplainer(Method):
         c_same · mean σ(−B(z_G) B(z_S)) + c_opp · min σ(B(z_G) B(z_{G∖S})) + size + entropy
 
     `loss` holds the four coefficients; by default the published ones of the task. Masks multiply
-    messages, and are sampled at a temperature that falls from 5 to 0.5.
+    messages, and are sampled at a temperature that falls from 5 to 0.5. `losses` then holds the
+    mean loss per epoch.
 
     This is the method of Bajaj et al., not the "reinforced causal" one of the same name.
     """
@@ -74,13 +75,13 @@ class RCExplainer(Method):
         self.losses: list[float] = []
         self._mlp: Scorer | None = None
 
-    def fit(self, model: Any, dataset: Sequence[Data]) -> None:
-        """Train on the model's own predictions; `losses` then holds the mean loss per epoch."""
+    def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
+        """Find the planes, then train the MLP."""
         with gradients(), seeded(self.seed):
             queries = training_queries(model, dataset, self.num_nodes)
             opened = OpenModel(model, queries)
-            many = self.batch_size if opened.takes_many else 1
-            lessons = [_Lesson(opened, each) for each in batched(queries, many)]
+            parts = opened.shared(queries, self.batch_size)
+            lessons = [_Lesson(opened, part) for part in parts]
             planes = _find_planes(opened, lessons, self.planes)
             self._mlp = Scorer(torch.cat([lesson.ends for lesson in lessons]))
             self.losses = self._train(self._mlp, opened, lessons, planes)
@@ -88,9 +89,7 @@ class RCExplainer(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the logit of each edge's mask."""
         if self._mlp is None:
-            raise InputError(
-                "Expected RCExplainer to be trained (got none). Call fit(model, dataset) first."
-            )
+            raise untrained(self.name)
         with probe(model, data, target, node) as reach, torch.no_grad():
             opened = OpenModel(model, [reach.query])
             ends = _Lesson(opened, [reach.query]).ends

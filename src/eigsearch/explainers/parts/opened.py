@@ -17,8 +17,8 @@ from eigsearch.caller import Caller
 from eigsearch.candidates import Induce
 from eigsearch.engine.union import cut, join
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.subject import private_copy
-from eigsearch.explainers.weights import message_layers, weigh_edges
+from eigsearch.explainers.parts.subject import private_copy
+from eigsearch.explainers.parts.weights import message_layers, weigh_edges
 from eigsearch.query import Query
 
 _CHECKED = 8  # predictions that the head has to reproduce before it is trusted
@@ -68,6 +68,12 @@ class OpenModel:
     def takes_many(self) -> bool:
         """Whether several graphs may share one call."""
         return self._nodes or self._caller.takes_batch
+
+    def shared(self, queries: Sequence[Query], size: int) -> Iterator[Sequence[Query]]:
+        """Yield queries that may share a call, in their order, at most `size` at a time."""
+        size = size if self.takes_many else 1
+        for start in range(0, len(queries), size):
+            yield queries[start : start + size]
 
     def union(
         self, queries: Sequence[Query], keep: Sequence[Tensor] | None = None

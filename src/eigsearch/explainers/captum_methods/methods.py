@@ -12,8 +12,8 @@ from torch_geometric.data import Data
 
 from eigsearch.errors import MissingExtraError, UnsupportedError
 from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.captum_face import CaptumFace
-from eigsearch.explainers.subject import Subject, gradients
+from eigsearch.explainers.captum_methods.face import CaptumFace
+from eigsearch.explainers.parts.subject import Subject, gradients
 
 _INCOMPLETE = 1e-2  # of the difference that DeepLIFT has to explain
 

@@ -11,9 +11,13 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.utils import softmax
 
-from eigsearch.errors import InputError
 from eigsearch.explainers.base import Card, Method, seeded
-from eigsearch.explainers.growth import (
+from eigsearch.explainers.parts.opened import OpenModel
+from eigsearch.explainers.parts.probe import probe
+from eigsearch.explainers.parts.scorer import Scorer
+from eigsearch.explainers.parts.subject import gradients
+from eigsearch.explainers.parts.training_set import check_width, training_queries, untrained
+from eigsearch.explainers.rg_explainer.growth import (
     Generator,
     Growth,
     Lanes,
@@ -23,12 +27,7 @@ from eigsearch.explainers.growth import (
     greedily,
     grow,
 )
-from eigsearch.explainers.opened import OpenModel
-from eigsearch.explainers.probe import probe
-from eigsearch.explainers.rewards import Rewards
-from eigsearch.explainers.scorer import Scorer
-from eigsearch.explainers.subject import gradients
-from eigsearch.explainers.training_set import batched, check_width, training_queries
+from eigsearch.explainers.rg_explainer.rewards import Rewards
 
 _GROWTHS = 10  # random growths of which the best is imitated
 _TURN = 10  # epochs of the policy after which it is the locator's turn
@@ -43,6 +42,7 @@ class RGExplainer(Method):
     on the subgraph that it induces. `fit` lets the policy imitate the best of ten random growths
     for `imitation` epochs, then trains it by REINFORCE with `rollouts` growths per prediction and
     their mean as the baseline. In turns with it, the locator learns which seeds are rewarded.
+    `losses` then holds minus the mean reward per epoch of REINFORCE.
 
     To rank all edges, the growth goes on after the policy would stop: an edge scores by when the
     later of its ends joins.
@@ -81,13 +81,13 @@ class RGExplainer(Method):
         self._generator: Generator | None = None
         self._locator: Scorer | None = None
 
-    def fit(self, model: Any, dataset: Sequence[Data]) -> None:
-        """Train policy and locator; `losses` then holds minus the mean reward per RL epoch."""
+    def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
+        """Train policy and locator."""
         with gradients(), seeded(self.seed):
             queries = training_queries(model, dataset, self.num_nodes)
             opened = OpenModel(model, queries)
-            many = self.batch_size if opened.takes_many else 1
-            rewards = [Rewards(opened, each) for each in batched(queries, many)]
+            parts = opened.shared(queries, self.batch_size)
+            rewards = [Rewards(opened, part) for part in parts]
             generator = Generator(attributes(queries[0]).size(1))
             locator = Scorer(torch.cat([each.described for each in rewards]))
             self._imitate(generator, rewards)
@@ -98,9 +98,7 @@ class RGExplainer(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return how early each edge is let in; edges that cannot be reached get the lowest."""
         if self._generator is None or self._locator is None:
-            raise InputError(
-                "Expected RG-Explainer to be trained (got none). Call fit(model, dataset) first."
-            )
+            raise untrained(self.name)
         with probe(model, data, target, node) as reach, torch.no_grad():
             if reach.data.num_edges == 0:
                 return torch.zeros(data.num_edges)

@@ -10,9 +10,9 @@ from torch.nn.functional import logsigmoid
 from torch_geometric.utils import scatter
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.growth import Lanes, at_random
-from eigsearch.explainers.opened import OpenModel
-from eigsearch.explainers.scorer import Scorer
+from eigsearch.explainers.parts.opened import OpenModel
+from eigsearch.explainers.parts.scorer import Scorer
+from eigsearch.explainers.rg_explainer.growth import Lanes, at_random
 from eigsearch.query import Query
 
 _EDGES, _DEPTH, _EMBEDDING = 0.01, 0.1, 0.01  # the weights of the penalties

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 from torch_geometric.explain.config import ExplainerConfig, ModelConfig
 
-from eigsearch.explainers.subject import Subject
+from eigsearch.explainers.parts.subject import Subject
 
 
 class TwoClass(torch.nn.Module):
@@ -31,6 +31,7 @@ class TwoClass(torch.nn.Module):
         self.index = None
         if every_node and subject.node is not None:
             self.index = torch.tensor([subject.node], device=subject.data.edge_index.device)
+        self.eval()  # PyG reads embeddings in this mode, then goes back to the one it found
 
     @property
     def inputs(self) -> tuple[Tensor, Tensor]:

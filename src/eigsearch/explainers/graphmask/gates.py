@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.subject import Subject
+from eigsearch.explainers.parts.subject import Subject
 
 _BETA, _GAMMA, _ZETA = 1 / 3, -0.2, 1.2  # temperature and stretch of the hard concrete
 _OPEN = 2.0  # added to a gate's logit, so that training starts with gates open

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 
 from eigsearch.caller import undisturbed
 from eigsearch.errors import InputError
-from eigsearch.explainers.subject import predicts_nodes
+from eigsearch.explainers.parts.subject import Subject, predicts_nodes
 from eigsearch.options import Options
 from eigsearch.query import Query
 from eigsearch.run import Question, Run
@@ -43,10 +43,18 @@ def _questions(data: Data, nodes: bool, count: int) -> list[Question]:
     return [Question(data, None, node) for node in chosen.tolist()]
 
 
-def batched(queries: Sequence[Query], size: int) -> Iterator[Sequence[Query]]:
-    """Yield the queries in their order, at most `size` at a time."""
-    for start in range(0, len(queries), size):
-        yield queries[start : start + size]
+def training_subjects(twin: Any, dataset: Sequence[Data], num_nodes: int) -> list[Subject]:
+    """Return the predictions to train on as questions to one private copy, which stays fixed."""
+    queries = training_queries(twin, dataset, num_nodes)
+    twin.requires_grad_(False)
+    return [Subject(twin, q.data, q.goal.index, q.node, private=True) for q in queries]
+
+
+def untrained(name: str) -> InputError:
+    """Return the error of an explainer that is asked to rank before it has learned to."""
+    return InputError(
+        f"Expected {name} to be trained (got no training). Call fit(model, dataset) first."
+    )
 
 
 def check_width(name: str, trained: int, given: int) -> None:
