@@ -100,7 +100,7 @@ def draw_partition(dice: Dice, num_edges: int) -> Tensor:
 def draw_options(dice: Dice, plan: Plan) -> dict[str, Any]:
     """Return keywords of `explain_dataset`."""
     options: dict[str, Any] = {
-        "search": dice.weighted({"sweep": 0.7, "resweep": 0.15, "refine": 0.15}),
+        "search": dice.weighted({"sweep": 0.7, "resweep": 0.1, "refine": 0.1, "anchored": 0.1}),
         "engine": dice.weighted({"auto": 0.6, "incremental": 0.2, "batched": 0.2}),
         "sparsity": dice.choice([0.0, 0.3, 0.5, 0.7, 0.9]),
         "min_size": dice.weighted({1: 0.2, 2: 0.7, 4: 0.1}),

@@ -51,14 +51,14 @@ class Plain:
 
     def values(self, ex: SubgraphExplanation) -> list[float]:
         """Return the value of the whole graph, of the subgraph alone, and of the rest."""
-        mask, fixed = ex.edge_mask, self._in_group(ex, -1)
+        mask, fixed = ex.edge_mask, self.in_group(ex, -1)
         phis = [self.phi(ex, ex.data, ex.node)]
         phis += [self.phi(ex, *edge_induced(ex.data, k, ex.node)) for k in (mask | fixed, ~mask)]
         return self.target(ex).value(torch.tensor(phis, dtype=torch.float64)).tolist()
 
     def drop(self, ex: SubgraphExplanation, number: int) -> tuple[float, float]:
         """Return what the removal of a group loses: by the bare model, and by its score."""
-        without = spanning(ex.data, ~self._in_group(ex, number))
+        without = spanning(ex.data, ~self.in_group(ex, number))
         phis = [self.phi(ex, data, ex.node) for data in (ex.data, without)]
         before, after = torch.tensor(phis, dtype=torch.float64)
         return float(self.target(ex).change(before, after)), float(self.drops(ex)[number])
@@ -90,6 +90,12 @@ class Plain:
         whole = abs(self.phi(ex, ex.data, ex.node))
         return self.rounding * max(1.0, drop, whole) + self._lost_in_probabilities(ex)
 
+    def in_group(self, ex: SubgraphExplanation, number: int) -> Tensor:
+        """Return which edges of the graph are in a group."""
+        inside = torch.zeros(ex.data.num_edges, dtype=torch.bool)
+        inside[self._local(ex)[ex.group == number]] = True
+        return inside
+
     def _lost_in_probabilities(self, ex: SubgraphExplanation) -> float:
         """Return what log-odds lose where a model returns one probability close to 0 or 1."""
         if self.case.plan.end != "sigmoid" or not ex.num_groups:
@@ -106,9 +112,3 @@ class Plain:
         mask = torch.zeros(ex.data.num_edges, dtype=torch.bool)
         mask[self._local(ex)] = True
         return mask
-
-    def _in_group(self, ex: SubgraphExplanation, number: int) -> Tensor:
-        """Return which edges of the graph are in a group."""
-        inside = torch.zeros(ex.data.num_edges, dtype=torch.bool)
-        inside[self._local(ex)[ex.group == number]] = True
-        return inside

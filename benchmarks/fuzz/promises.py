@@ -176,7 +176,7 @@ def drops_are_the_models(case: Case, answers: Answers) -> None:
 
 
 def refining_does_not_lose(case: Case, answers: Answers) -> None:
-    search = case.dice.choice(["resweep", "refine"])
+    search = case.dice.choice(["resweep", "refine", "anchored"])
     pairs = zip(case.answers(search="sweep"), case.answers(search=search), strict=True)
     for swept, found in pairs:
         if swept.size:

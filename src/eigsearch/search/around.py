@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from eigsearch.ranking import TIE_TOLERANCE, Ranking, rounding
+from eigsearch.ranking import Ranking
 from eigsearch.search.base import Array, Problem
 from eigsearch.search.ledger import Ledger, Tries
 from eigsearch.search.sizes import sizes_to_try
+from eigsearch.search.ties import descending, score_tolerance
 
 
 def rank_around(problem: Problem, keep: Array, here: float, toggled: Array) -> Ranking:
@@ -22,19 +23,8 @@ def rank_around(problem: Problem, keep: Array, here: float, toggled: Array) -> R
     added = np.where(keep[order], -gained, gained)
     score = np.empty_like(added)
     score[order] = added
-    unit = np.abs(added).max() if problem.target.task == "regression" else 1.0
-    tolerance = max(TIE_TOLERANCE * unit, rounding(torch.from_numpy(added)))
-    place, cuts = _descending(added, tolerance)
+    place, cuts = descending(added, score_tolerance(problem, added))
     return Ranking(torch.from_numpy(score), torch.from_numpy(order[place]), cuts)
-
-
-def _descending(value: Array, tolerance: float) -> tuple[Array, tuple[int, ...]]:
-    """Return the order of values, equals as they stand, and where unequal ones meet."""
-    order = np.argsort(-value, kind="stable")
-    apart = value[order[:-1]] - value[order[1:]] > tolerance
-    tie = np.zeros(len(order), np.int64)
-    tie[order[1:]] = apart.cumsum()
-    return np.argsort(tie, kind="stable"), (*(apart.nonzero()[0] + 1).tolist(), len(order))
 
 
 def sweep_of(problem: Problem, ledger: Ledger, ranking: Ranking) -> Tries:

@@ -10,6 +10,7 @@ import numpy as np
 
 from eigsearch.search.base import Array, Problem
 from eigsearch.search.ledger import Ledger
+from eigsearch.search.ties import by_promise, descending, score_tolerance
 
 SMALL = 16  # groups: a larger graph would have to ask far more before a fit says anything
 _RIDGE = 0.1
@@ -37,6 +38,10 @@ class Fit:
     def contrast(self) -> Array:
         """What each group adds to φ of a subgraph less φ of its rest; pairs cancel but for this."""
         return 2 * self.alone + self.together.sum(axis=1)
+
+    def along(self, order: Array) -> Fit:
+        """Return the same fit with the groups numbered along an order."""
+        return Fit(self.alone[order], self.together[np.ix_(order, order)], self.constant)
 
     def of_toggled(self, rows: Array) -> tuple[Array, Array]:
         """Return φ of each row with groups i and j toggled, `[n, G, G]`, and φ of what it leaves.
@@ -81,35 +86,45 @@ def fitted(problem: Problem, ledger: Ledger) -> Fit:
 def promising(problem: Problem, ledger: Ledger, worth: Worth, count: int) -> Array:
     """Return subgraphs that a fit to the ledger promises most for and that were never judged.
 
-    They are found along the sweep that the fit itself suggests, and up to two toggles beside it.
+    They are found along the sweep that the fit itself suggests, and up to two toggles beside it. Of
+    equal promises, those around smaller subgraphs and of groups that this sweep meets first lead.
     """
-    order, (smallest, largest) = problem.ranking.order.numpy(), problem.allowed
-    fit = fitted(problem, ledger)
-    order = order[np.argsort(-fit.contrast[order], kind="stable")]
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    rows = place < np.arange(smallest, largest + 1)[:, None]
+    fit, order = fitted(problem, ledger), problem.ranking.order.numpy()
+    contrast = fit.contrast[order]
+    order = order[descending(contrast, score_tolerance(problem, contrast))[0]]
+    smallest, largest = problem.allowed
+    rows = np.tri(len(order), dtype=bool)[smallest - 1 : largest]
+    kept, removed = fit.along(order).of_toggled(rows.astype(float))
+    promise = worth(problem.gain(kept, removed), _sizes_of_toggled(rows))
+    promise[:, np.tri(len(order), k=-1, dtype=bool)] = -np.inf  # each pair once
+    allowed = np.nonzero(promise > -np.inf)
+    best = by_promise(problem, *(each[allowed] for each in (promise, kept, removed)))
+    found = _toggled(rows, *(each[best[:_LONG_LIST]] for each in allowed))
+    return _unknown(ledger, found[:, np.argsort(order)])[:count]
+
+
+def _sizes_of_toggled(rows: Array) -> Array:
+    """Return the size of each row with groups i and j toggled, `[n, G, G]`."""
     sign = 1 - 2 * rows
     size = rows.sum(axis=1)[:, None, None] + sign[:, :, None] + sign[:, None]
-    one = np.arange(len(order))
+    one = np.arange(rows.shape[1])
     size[:, one, one] -= sign
-    promise = worth(problem.gain(*fit.of_toggled(rows.astype(float))), size)
-    promise[:, np.tri(len(order), k=-1, dtype=bool)] = -np.inf  # each pair once
-    return _unknown(ledger, rows, promise, count)
+    return size
 
 
-def _unknown(ledger: Ledger, rows: Array, promise: Array, count: int) -> Array:
-    """Return the most promising toggles of rows that are new to a ledger, as keep-rows."""
-    flat = promise.ravel()
-    best = np.argsort(-flat, kind="stable")[:_LONG_LIST]
-    start, one, other = np.unravel_index(best[flat[best] > -np.inf], promise.shape)
-    found = rows[start].copy()
-    number = np.arange(len(found))
+def _toggled(rows: Array, start: Array, one: Array, other: Array) -> Array:
+    """Return some of the rows with two groups toggled, or one where both are the same."""
+    found, number = rows[start], np.arange(len(start))
     found[number, one] ^= True
     found[number, other] ^= one != other
-    tries = ledger.rows(found)
+    return found
+
+
+def _unknown(ledger: Ledger, rows: Array) -> Array:
+    """Return the rows that are new to a ledger, each once."""
+    tries = ledger.rows(rows)
     first = np.sort(np.unique(tries.code, return_index=True)[1])
-    return found[first[~ledger.knows(tries)[first]]][:count]
+    return rows[first[~ledger.knows(tries)[first]]]
 
 
 def _touching(problem: Problem) -> tuple[Array, Array]:

@@ -11,9 +11,10 @@ import torch
 
 from eigsearch.search.around import rank_around, sweep_of
 from eigsearch.search.base import Array, Asking, Outcome, Problem, Step, Steps, check_at_least
-from eigsearch.search.curve import GAIN_TOLERANCE, Curve
+from eigsearch.search.curve import Curve
 from eigsearch.search.fit import SMALL, promising
 from eigsearch.search.ledger import Ledger, Tries
+from eigsearch.search.ties import by_promise, gain_tolerance
 
 _SWEEPS = 2  # rounds that sweep again: measured on molecules, later ones find next to nothing
 _ENOUGH = 0.99  # of the highest gain that there can be: nothing is left to find
@@ -156,14 +157,15 @@ class _Climb:
     ) -> _Station:
         """Return the best of some subgraphs, or this one where none is better by the tolerance."""
         gain = self.problem.gain(kept, removed)
+        near = gain_tolerance(self.problem, kept, removed)
         worth = self._worth(gain, np.concatenate([each.size for each in tries]))
-        worth[gain < self.floor] = -np.inf
-        least = here.worth + self.options.tolerance
+        worth[gain < self.floor - near] = -np.inf
+        least = here.worth + self.options.tolerance + near
         worth = self._held(worth, tries, np.flatnonzero(worth > least))
         if worth.max() <= least:
             return here
         # equal moves: the one whose groups stand first in the ranking, whatever the numbering
-        entry = int((worth >= worth.max() - GAIN_TOLERANCE).argmax())
+        entry = int((worth >= worth.max() - near).argmax())
         values = (float(each[entry]) for each in (kept, removed, gain, worth))
         return _Station(_rows(tries, np.array([entry]))[0], *values)
 
@@ -202,21 +204,19 @@ class _Climb:
 
         The promise of a pair is its worth if the two effects on φ added up.
         """
+        problem = self.problem
         one, other = _two_of(min(len(kept), _SHORTLIST))
         if len(kept) > _SHORTLIST:
-            single = np.argsort(-self.problem.gain(kept, removed), kind="stable")
+            single = by_promise(problem, problem.gain(kept, removed), kept, removed)
             short = np.sort(single[:_SHORTLIST])
             one, other = short[one], short[other]
-        promise = self._worth(
-            self.problem.gain(
-                kept[one] + kept[other] - here.kept, removed[one] + removed[other] - here.removed
-            ),
-            singles.size[one] + singles.size[other] - np.count_nonzero(here.keep),
-        )
-        best = np.argsort(-promise, kind="stable")
-        best = best[promise[best] > -np.inf]
+        phi = kept[one] + kept[other] - here.kept, removed[one] + removed[other] - here.removed
+        size = singles.size[one] + singles.size[other] - np.count_nonzero(here.keep)
+        promise = self._worth(problem.gain(*phi), size)
+        allowed = np.flatnonzero(promise > -np.inf)
+        best = allowed[by_promise(problem, promise[allowed], *(each[allowed] for each in phi))]
         first, partners = _star(one[best], other[best], self.options.pairs)
-        order, base = self.problem.ranking.order.numpy(), here.keep.copy()
+        order, base = problem.ranking.order.numpy(), here.keep.copy()
         base[order[first]] ^= True
         return self.ledger.toggles(base, order[partners])
 

@@ -13,6 +13,7 @@ from eigsearch.search.around import rank_around, sweep_of
 from eigsearch.search.base import Asking, Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
 from eigsearch.search.ledger import Ledger
+from eigsearch.search.ties import gain_tolerance
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Resweep:
         problem = problem.by_groups
         ledger = Ledger(problem.ranking.count)
         sweeps = [(yield from _swept(problem, problem.ranking, ledger))]
-        ranking, found = _smallest(sweeps, self.tolerance)
+        ranking, found = _smallest(problem, sweeps, self.tolerance)
         path = [_step("sweep", ranking, found, ledger.evaluations)]
         for _ in range(self.rounds):
             before = ledger.evaluations
@@ -46,7 +47,7 @@ class Resweep:
             contrast = problem.contrast(kept, removed)
             around = rank_around(problem, keep, contrast[0], contrast[1:])
             sweeps.append((yield from _swept(problem, around, ledger)))
-            ranking, found = _smallest(sweeps, self.tolerance)
+            ranking, found = _smallest(problem, sweeps, self.tolerance)
             path.append(_step("resweep", ranking, found, ledger.evaluations - before))
         return Outcome(path[-1].keep, found, sweeps[0][1], tuple(path))
 
@@ -63,13 +64,16 @@ def _step(move: str, ranking: Ranking, found: Curve, evaluations: int) -> Step:
     return Step(move, ranking.keep(int(found.size)), float(found.gain), evaluations)
 
 
-def _smallest(sweeps: Sequence[tuple[Ranking, Curve]], tolerance: float) -> tuple[Ranking, Curve]:
+def _smallest(
+    problem: Problem, sweeps: Sequence[tuple[Ranking, Curve]], tolerance: float
+) -> tuple[Ranking, Curve]:
     """Return the smallest subgraph within the tolerance of the best, the earliest of equals.
 
     It comes as the ranking that it is a prefix of, and its entry of the curve.
     """
     gains = [curve.gain.numpy() for _, curve in sweeps]
-    least = max(gain.max() for gain in gains) - tolerance
+    near = [gain_tolerance(problem, c.kept.numpy(), c.removed.numpy()) for _, c in sweeps]
+    least = max(gain.max() for gain in gains) - max(tolerance, *near)
     firsts = [int(np.argmax(gain >= least)) if gain.max() >= least else None for gain in gains]
     _, number, entry = min(
         (int(sweeps[number][1].size[first]), number, first)
