@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
@@ -43,7 +44,7 @@ class Column:
     @cached_property
     def bounds(self) -> np.ndarray:
         """Where the value of each graph begins, and where the last one ends."""
-        return np.concatenate([[0], self.rows.prod(axis=1).cumsum()])
+        return pad(self.shapes.prod(dim=1).cumsum(dim=0), (1, 0)).numpy()
 
     def cut(self, number: int) -> Any:
         """Return the value of a graph, a view of the column; None if it has none."""

@@ -88,7 +88,7 @@ def _decoded(path: str, version: tuple[int, int]) -> Sequence[Data]:
     return load_file(path, task="graph").graphs
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=2)  # a shard may begin in one file and end in the next
 def _mapped(path: str, version: tuple[int, int]) -> Sequence[Data]:
     """Return the graphs of a file that stay on the disk until they are used."""
     return open_graphs(path)
