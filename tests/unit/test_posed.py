@@ -40,3 +40,12 @@ def test_a_regression_is_read_as_one(name):
     )
     logit = eigsearch.explain(LinearNet(), data, target=0, ranker=ranker)
     assert torch.allclose(value.score, logit.score, atol=1e-6)
+
+
+def test_training_reads_a_model_as_it_is_told():
+    def scores(task: str) -> torch.Tensor:
+        method = explainers.get("pgexplainer", epochs=2)
+        method.fit(Unusual(outputs=1), [bull()], forward=call, task=task)
+        return method.rank(LinearNet(), bull(), 0, None)
+
+    assert not torch.equal(scores("regression"), scores("binary_classification"))
