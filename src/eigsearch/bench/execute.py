@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,14 +42,16 @@ def carry_out(
     """Do the runs of a plan that have no rows yet; yield after each.
 
     Whatever stops it, the same call goes on where it was and ends with the same rows. The rows of
-    the section `again` are removed first. `ray` is the address of a cluster to run on.
+    the section, or of the explainer, `again` are removed first. `ray` is the address of a cluster
+    to run on.
     """
     forget()
     results = Results(out)
     results.prepare()
+    runs = {run.key: run for run in plan.runs()}
     if again is not None:
-        results.forget(resolve("section", again, [each.name for each in plan.sections]))
-    runs, finished = {run.key: run for run in plan.runs()}, results.finished()
+        results.forget(_belonging(runs, again))
+    finished = results.finished()
     results.expect(runs)
     waiting = {key: run for key, run in runs.items() if key not in finished}
     known: list[Finished] = []
@@ -61,6 +63,13 @@ def carry_out(
         left = seconds_left(known, list(waiting.values())) / (workers or 1)
         yield Progress(len(runs) - len(waiting), len(runs), last, left)
     results.pack()
+
+
+def _belonging(runs: Mapping[str, RunSpec], name: str) -> list[str]:
+    """Return the keys of the runs of a section, or of an explainer."""
+    names = dict.fromkeys(each for run in runs.values() for each in (run.section, run.explainer))
+    chosen = resolve("section or explainer", name, names)
+    return [key for key, run in runs.items() if chosen in (run.section, run.explainer)]
 
 
 def seconds_left(known: Sequence[Finished], waiting: Sequence[RunSpec]) -> float:

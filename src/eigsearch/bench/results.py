@@ -49,11 +49,12 @@ class Results:
         """Note which runs belong to the plan."""
         write_atomic(self.path / _RUNS, "".join(f"{key}\n" for key in sorted(keys)).encode())
 
-    def forget(self, section: str) -> None:
-        """Remove the rows of an experiment, so that it is run again."""
+    def forget(self, keys: Iterable[str]) -> None:
+        """Remove the rows of some runs, so that they are done again."""
+        gone = pa.array(keys, pa.string())
         for file in self._files():
             table = _table(file)
-            kept = table.filter(pc.not_equal(table["section"], section))
+            kept = table.filter(pc.invert(pc.is_in(table["run"], gone)))
             if not kept.num_rows:
                 file.unlink()
             elif kept.num_rows < table.num_rows:

@@ -195,11 +195,13 @@ sample = 2
 """
 
 
-def test_a_section_is_run_again_when_asked_for(tmp_path: Path) -> None:
+def test_a_section_or_an_explainer_is_run_again_when_asked_for(tmp_path: Path) -> None:
     plan = parse_plan(PLAN, "mine")
     assert len(list(carry_out(plan, tmp_path))) == 2
     (only,) = carry_out(plan, tmp_path, again="times")
     assert only.last.spec.section == "times"
+    assert Results(tmp_path).read().num_rows == 3
+    assert len(list(carry_out(plan, tmp_path, again="Random"))) == 2
     assert Results(tmp_path).read().num_rows == 3
     with pytest.raises(InputError, match="Did you mean times"):
         list(carry_out(plan, tmp_path, again="time"))

@@ -23,7 +23,9 @@ def bench(
     ray: flags.Ray = None,
     again: Annotated[
         str | None,
-        typer.Option(help="A section to run anew, as when times come from a busy machine."),
+        typer.Option(
+            help="A section or an explainer to run anew, as when times come from a busy machine."
+        ),
     ] = None,
 ) -> None:
     """Run the experiments of a plan; what is finished already is not run again.
