@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import warnings
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,11 @@ def test_weights_that_would_run_code(refused, own: Path) -> None:
     torch.save({"weight": Bomb()}, own / "net.pt")
     for weights in ("evil.pt", "net.pt"):
         command = ("explain", "--data", "mine.pt", "--model", "mynet:Net", "--weights", weights)
-        assert "weights of this model" in refused(*command, "--out", "out")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            answer = refused(*command, "--out", "out")
+        assert "weights of this model" in answer
+        assert "could run code" in answer
 
 
 def test_data_that_would_run_code(refused, own: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, cast, get_args
 
 import torch
@@ -17,7 +18,7 @@ from eigsearch.datasets import GraphDataset
 from eigsearch.datasets import load as load_dataset
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets.dataset import Task
-from eigsearch.datasets.files import infer_task
+from eigsearch.datasets.files import infer_task, read_safely
 from eigsearch.errors import InputError
 from eigsearch.groups import GroupSpec
 from eigsearch.models import load_model, zoo
@@ -144,10 +145,7 @@ def _arguments(text: str | None) -> dict[str, Any]:
 def _load_weights(model: torch.nn.Module, path: Path) -> None:
     """Load weights without unpickling anything but tensors."""
     try:
-        if path.suffix == ".safetensors":
-            state = load_file(path)
-        else:
-            state = torch.load(path, map_location="cpu", weights_only=True)
+        state = load_file(path) if path.suffix == ".safetensors" else read_safely(path)
         model.load_state_dict(state)
     except FileNotFoundError as error:
         raise InputError(f"Expected --weights to exist (got {path}). Check the path.") from error
@@ -156,9 +154,11 @@ def _load_weights(model: torch.nn.Module, path: Path) -> None:
 
 
 def _wrong_weights(path: Path, error: Exception) -> str:
-    first = str(error).strip().split("\n")[0].rstrip(".")
+    if isinstance(error, UnpicklingError):
+        got = "something that could run code when it is read"
+    else:
+        got = f"{type(error).__name__}: " + str(error).strip().split("\n")[0].rstrip(".")
     return (
-        f"Expected {path} to hold the weights of this model and nothing else (got "
-        f"{type(error).__name__}: {first}). Save `model.state_dict()` with safetensors, or with "
-        "torch.save."
+        f"Expected {path} to hold the weights of this model and nothing else (got {got}). "
+        "Save `model.state_dict()` with safetensors, or with torch.save."
     )
