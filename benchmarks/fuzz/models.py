@@ -101,7 +101,7 @@ LAYERS: dict[str, tuple[Make, str | None]] = {
         lambda d, i: pyg.ResGatedGraphConv(i, WIDTH, edge_dim=EDGE_FEATURES),
         "edge_attr",
     ),
-    # known to the batched engine alone
+    # the first three are known to the batched engine alone
     "SG": (lambda d, i: pyg.SGConv(i, WIDTH, K=2), None),
     "TAG": (lambda d, i: pyg.TAGConv(i, WIDTH, K=2), None),
     "Cheb": (lambda d, i: pyg.ChebConv(i, WIDTH, K=2), None),

@@ -13,6 +13,11 @@ from eigsearch.target import Target
 GAIN_TOLERANCE = 1e-6  # gains closer than rounding noise tie, and the smaller size wins
 
 
+def gain_rounding(kept: np.ndarray, removed: np.ndarray) -> float:
+    """Return how far apart gains may be by rounding alone, given the values that they come from."""
+    return GAIN_TOLERANCE * float(max(np.abs(each).max(initial=1.0) for each in (kept, removed)))
+
+
 @dataclass(frozen=True, eq=False)
 class Curve:
     """Fidelity against size: one entry for each size that was evaluated.
@@ -39,9 +44,9 @@ class Curve:
     @property
     def best(self) -> int:
         """The position of the highest gain, the smallest size on a tie."""
-        gain, kept, removed = self.gain.numpy(), self.kept.numpy(), self.removed.numpy()
-        scale = max(1.0, np.abs(kept).max(), np.abs(removed).max())
-        return int((gain >= gain.max() - GAIN_TOLERANCE * scale).argmax())
+        gain = self.gain.numpy()
+        least = gain.max() - gain_rounding(self.kept.numpy(), self.removed.numpy())
+        return int((gain >= least).argmax())
 
     def __len__(self) -> int:
         return self.size.numel()

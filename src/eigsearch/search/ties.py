@@ -7,14 +7,14 @@ import torch
 
 from eigsearch.ranking import TIE_TOLERANCE, rounding
 from eigsearch.search.base import Array, Problem
-from eigsearch.search.curve import GAIN_TOLERANCE
+from eigsearch.search.curve import GAIN_TOLERANCE, gain_rounding
 
 
 def gain_tolerance(problem: Problem, kept: Array, removed: Array) -> float:
     """Return how far apart gains of subgraphs with the given φ may be by rounding alone."""
     if problem.target.task != "regression":
-        return GAIN_TOLERANCE
-    return GAIN_TOLERANCE * float(np.abs([kept, removed]).max(initial=1.0))
+        return GAIN_TOLERANCE  # of probabilities, whatever φ is
+    return gain_rounding(kept, removed)
 
 
 def score_tolerance(problem: Problem, score: Array) -> float:
