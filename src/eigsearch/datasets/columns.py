@@ -51,10 +51,21 @@ class Column:
         has, *shape = self.rows[number].tolist()
         if not has:
             return None
-        flat = self.values[self.bounds[number] : self.bounds[number + 1]]
-        if self.is_text:
-            return json.loads(flat.numpy().tobytes())
-        return flat if len(shape) == 1 else flat.view(shape)
+        first = self.values.storage_offset() + self.bounds.item(number)
+        value = self.values.as_strided(shape, _row_major(shape), first)  # one call, not two
+        return json.loads(value.numpy().tobytes()) if self.is_text else value
+
+
+def _row_major(shape: Sequence[int]) -> list[int]:
+    """Return the strides of a contiguous tensor.
+
+    >>> _row_major([2, 3, 4])
+    [12, 4, 1]
+    """
+    strides = [1] * len(shape)
+    for dim in range(len(shape) - 1, 0, -1):
+        strides[dim - 1] = strides[dim] * shape[dim]
+    return strides
 
 
 class Columns(Sequence[Data]):
