@@ -91,8 +91,6 @@ def compare(dataset: str, conv: str, times: int, repeats: int, ray: bool) -> Non
     """Measure every way to run, in turns, and write the medians."""
     graphs = list(datasets.load(dataset).graphs) * times
     model, _ = zoo.load(dataset, conv)
-    if ray:
-        start_ray()
     with in_files(graphs) as files:
         runs: dict[str, Callable[[], Measure]] = {
             "explain_dataset": partial(bare, model, graphs),
@@ -101,19 +99,26 @@ def compare(dataset: str, conv: str, times: int, repeats: int, ray: bool) -> Non
             "--workers 2, files": partial(to_directory, model, files, workers=2),
         }
         if ray:
-            runs["--ray"] = partial(to_directory, model, graphs, workers=2, ray="auto")
+            runs["--ray"] = partial(on_ray, model, graphs)
         found = taking_turns(runs, repeats)
     about = {"dataset": dataset, "model": conv, "rows": len(graphs), "cores": os.cpu_count()}
     timing.write("throughput", [{"place": name, **about, **row} for name, row in found.items()])
 
 
-def start_ray() -> None:
-    """Start Ray before anything is measured; runs find it."""
+def on_ray(model: torch.nn.Module, graphs: Any) -> Measure:
+    """Return the rate on a cluster of one machine, which is there for this run alone.
+
+    Its own processes want some of the cores, also while nobody uses it.
+    """
     import logging
 
     import ray
 
     ray.init(num_cpus=2, log_to_driver=False, logging_level=logging.ERROR)
+    try:
+        return to_directory(model, graphs, workers=2, ray="auto")
+    finally:
+        ray.shutdown()
 
 
 def taking_turns(
