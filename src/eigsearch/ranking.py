@@ -17,7 +17,7 @@ from eigsearch.query import Query
 from eigsearch.target import Target
 
 TIE_TOLERANCE = 1e-4  # in log-odds: well above rounding noise, well below what anybody would see
-_ROUNDING = 2e-6  # of φ itself, where a score is so large that float32 is coarser than that
+ROUNDING = 2e-6  # of φ itself, where a score is so large that float32 is coarser than that
 
 
 class Ranker(Protocol):
@@ -186,12 +186,12 @@ def tie_tolerance(target: Target, whole: float, score: Tensor, groups: Groups) -
         unit = TIE_TOLERANCE * float(drop.abs().max()) if drop.numel() else 0.0
     else:
         unit = TIE_TOLERANCE
-    return max(unit, _ROUNDING * abs(whole)) / distance
+    return max(unit, ROUNDING * abs(whole)) / distance
 
 
 def rounding(score: Tensor) -> float:
     """Return how far apart scores of unknown unit may be and still be equal but for rounding."""
-    return _ROUNDING * float(score.abs().max()) if score.numel() else 0.0
+    return ROUNDING * float(score.abs().max()) if score.numel() else 0.0
 
 
 def group_scores(edge_score: Tensor, groups: Groups) -> Tensor:

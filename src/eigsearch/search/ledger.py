@@ -117,7 +117,7 @@ class Ledger:
         return np.array([a in self._phi and b in self._phi for a, b in pairs], bool)
 
     def _look_up(self, code: Array) -> Array:
-        return np.array([self._phi[number] for number in code.tolist()])
+        return np.fromiter(map(self._phi.__getitem__, code.tolist()), float, len(code))
 
 
 @lru_cache(maxsize=256)  # graphs of one size share their numbers

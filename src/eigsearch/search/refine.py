@@ -167,7 +167,7 @@ class _Climb:
         # equal moves: the one whose groups stand first in the ranking, whatever the numbering
         entry = int((worth >= worth.max() - near).argmax())
         values = (float(each[entry]) for each in (kept, removed, gain, worth))
-        return _Station(_rows(tries, np.array([entry]))[0], *values)
+        return _Station(_row(tries, entry), *values)
 
     def _worth(self, gain: Array, size: Array) -> Array:
         """Return gain − parsimony · size, −∞ for a size that is not allowed."""
@@ -264,6 +264,15 @@ def _star(one: Array, other: Array, count: int) -> tuple[int, Array]:
     common = int(np.bincount(np.append(one[:count], other[:count])).argmax())
     mine = np.flatnonzero((one == common) | (other == common))[:count]
     return common, one[mine] + other[mine] - common
+
+
+def _row(tries: Sequence[Tries], entry: int) -> Array:
+    """Return the keep-mask of an entry of several tries, counted through."""
+    for each in tries:
+        if entry < len(each):
+            break
+        entry -= len(each)
+    return each.rows([entry])[0]
 
 
 def _rows(tries: Sequence[Tries], entries: Array) -> Array:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
-from eigsearch.ranking import TIE_TOLERANCE, rounding
+from eigsearch.ranking import ROUNDING, TIE_TOLERANCE
 from eigsearch.search.base import Array, Problem
 from eigsearch.search.curve import GAIN_TOLERANCE, gain_rounding
 
@@ -21,7 +20,7 @@ def score_tolerance(problem: Problem, score: Array) -> float:
     """Return how far apart scores of groups, in units of φ, may be and still count as equal."""
     largest = float(np.abs(score).max(initial=0.0))
     unit = largest if problem.target.task == "regression" else 1.0
-    return max(TIE_TOLERANCE * unit, rounding(torch.tensor([largest, float(problem.whole)])))
+    return max(TIE_TOLERANCE * unit, ROUNDING * max(largest, abs(float(problem.whole))))
 
 
 def descending(value: Array, tolerance: float) -> tuple[Array, tuple[int, ...]]:
@@ -44,13 +43,14 @@ def by_promise(problem: Problem, worth: Array, kept: Array, removed: Array) -> A
     in both stays in order.
     """
     contrast = problem.contrast(kept, removed)
-    worth = _ties(worth, gain_tolerance(problem, kept, removed))
-    return np.lexsort((_ties(contrast, score_tolerance(problem, contrast)), worth))
+    first = _ties(worth, gain_tolerance(problem, kept, removed))
+    then = _ties(contrast, score_tolerance(problem, contrast))
+    return np.argsort(first * len(then) + then, kind="stable")
 
 
 def _ties(value: Array, tolerance: float) -> Array:
     """Return the number of each value's tie, counted from the highest."""
-    order = np.argsort(-value, kind="stable")
+    order = np.argsort(-value)  # in whatever order equals come, they are one tie
     apart = value[order[:-1]] - value[order[1:]] > tolerance
     tie = np.zeros(len(order), np.int64)
     tie[order[1:]] = apart.cumsum()

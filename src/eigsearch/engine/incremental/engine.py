@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -182,7 +183,9 @@ def _has_structure(request: Request) -> bool:
     if isinstance(family, (Whole, LeaveOneOut, Removals)):
         return family.induce is Induce.SPANNING
     if isinstance(family, Toggles):
-        return int(family.base.sum()) > 1  # else a candidate may have no edge left
+        return bool(
+            np.count_nonzero(family.base.numpy()) > 1
+        )  # else a candidate may have no edge left
     if isinstance(family, Complements):
         return family.sizes[-1] < family.order.numel()
     return isinstance(family, Prefixes) and family.sizes[0] > 0

@@ -12,6 +12,7 @@ from torch.nn.functional import embedding_bag
 from eigsearch.engine.incremental.lanes import NEVER, Lanes
 from eigsearch.engine.incremental.ragged import Array, members, owners, starts
 from eigsearch.engine.incremental.scene import Scene, State
+from eigsearch.engine.incremental.states import Table, base_table
 
 # Up to this many (candidate, node) pairs per row, pooling reads every active state; beyond it, sums
 # are carried from candidate to candidate by their differences.
@@ -94,11 +95,8 @@ class Readout:
         """Tell whether a node has an edge at a time."""
         if not self.lanes.toggling:
             return self._birth.take(node) <= time
-        degree, change = self._degrees
-        key = self.lanes.start[node] + time
-        at = np.minimum(np.searchsorted(change[0], key), max(len(change[0]) - 1, 0))
-        moved = (change[0][at] == key) if len(change[0]) else np.zeros(len(key), bool)
-        return degree[node] + np.where(moved, change[1][at] if len(change[1]) else 0, 0) > 0
+        moments, degree = self._degrees
+        return degree.take(moments.find(node, time)) > 0
 
     @cached_property
     def _birth(self) -> Array:
@@ -109,19 +107,19 @@ class Readout:
         return birth
 
     @cached_property
-    def _degrees(self) -> tuple[Array, tuple[Array, Array]]:
-        """The edges of each node in the base, and how their number changes at single moments."""
+    def _degrees(self) -> tuple[Table, Array]:
+        """The moments at which the number of a node's edges changes, and what it is then."""
         lanes = self.lanes
         base, flipping = lanes.birth == 0, lanes.flip > 0
-        degree = np.zeros(len(lanes.node), np.int64)
-        keys, steps = [], []
+        moments = base_table(lanes).including(np.concatenate(lanes.touched))
+        degree = np.zeros(len(moments), np.int64)
         for end in (lanes.source, lanes.target):
-            degree += np.bincount(end[base], minlength=len(degree))
-            keys.append(lanes.start[end[flipping]] + lanes.flip[flipping])
-            steps.append(np.where(base[flipping], -1, 1))
-        key, inverse = np.unique(np.concatenate(keys), return_inverse=True)
-        step = np.bincount(inverse, weights=np.concatenate(steps), minlength=len(key))
-        return degree, (key, step.astype(np.int64))
+            edges = np.bincount(end[base], minlength=len(lanes.node))
+            degree += edges.take(moments.node)
+            flipped = moments.find(end[flipping], lanes.flip[flipping])
+            step = np.where(base[flipping], -1, 1)
+            degree += np.bincount(flipped, step, minlength=len(moments)).astype(np.int64)
+        return moments, degree
 
     def _carried(self, value: Tensor) -> Tensor:
         """Return the sum over nodes for each candidate, carried by differences.
