@@ -159,11 +159,12 @@ def _slice(data: Data, nodes: Tensor, edges: Tensor) -> Data:
 def count_hops(model: Any) -> int | None:
     """Return how many hops away an edge can be and still change a node's output.
 
-    None where the model has no layer that tells.
+    None where the model has no layer that tells, or layers that pass messages both ways: then any
+    edge may, whatever its direction.
     """
     layers = [m for m in _modules(model) if isinstance(m, MessagePassing)]
     layers = [m for m in layers if not _inside_another(m, layers)]
-    if not layers:
+    if len({layer.flow for layer in layers}) != 1:
         return None
     by_degree = any(_uses_source_degree(layer) for layer in layers)
     return sum(_layer_hops(layer) for layer in layers) + by_degree

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from torch_geometric.nn import ChebConv
+from torch_geometric.nn import ChebConv, GraphConv
 
 import eigsearch
 from eigsearch.ranking import rank
@@ -76,3 +76,26 @@ def test_the_first_answer_of_a_model_is_computed_as_all_others(conv: str) -> Non
     assert first.value == second.value
     assert torch.equal(first.edge_score, second.edge_score)
     assert torch.equal(first.curve.kept, second.curve.kept)
+
+
+class BothWays(nn.Module):
+    """Two layers that pass messages in opposite directions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.there = GraphConv(FEATURES, 8)
+        self.back = GraphConv(8, 3, flow="target_to_source")
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.back(self.there(x, edge_index).tanh(), edge_index)
+
+
+def test_a_node_that_hears_from_both_directions() -> None:
+    torch.manual_seed(0)
+    model = vivid(BothWays())
+    path = attributed([(i, i + 1) for i in range(7)], 8)
+    path.edge_index = path.edge_index[:, path.edge_index[0] < path.edge_index[1]]
+    del path.edge_attr, path.edge_weight, path.edge_type
+    found = eigsearch.explain(model, path, node=3)
+    said = model(path.x, path.edge_index)[3].softmax(dim=-1)
+    assert found.value == pytest.approx(float(said[found.target]))
