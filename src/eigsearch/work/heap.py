@@ -12,7 +12,7 @@ def settled() -> Iterator[None]:
     """Keep the garbage collector from what exists already, as long as the context lasts.
 
     Torch and PyG hold a million objects that stay. A run makes many small ones, after which Python
-    looks at all of them again and again: a tenth of the time of a run.
+    looks at all of them again and again.
     """
     if gc.get_freeze_count():  # somebody takes care of this already
         yield
