@@ -13,6 +13,7 @@ from eigsearch.caller import Forward
 from eigsearch.errors import InputError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.groups import GroupSpec
+from eigsearch.heap import settled
 from eigsearch.options import Options
 from eigsearch.ranking import Ranker
 from eigsearch.run import Question, Run
@@ -51,7 +52,7 @@ def explain(
         sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, max_memory,
         ranker, search, size,
     )  # fmt: skip
-    return next(answers(model, [Question(data, target, node)], options))
+    return Run(model, options).answer([Question(data, target, node)])[0]
 
 
 def explain_dataset(
@@ -100,7 +101,7 @@ def explain_dataset(
         )
     if node is None:
         graphs: Iterable[Data] = [dataset] if isinstance(dataset, Data) else dataset
-        return answers(model, _each(graphs, target), options)
+        return _settled(answers(model, _each(graphs, target), options))
     if not isinstance(dataset, Data):
         raise InputError(
             f"Expected one graph together with `node` (got {type(dataset).__name__}). "
@@ -108,7 +109,8 @@ def explain_dataset(
         )
     nodes = [int(n) for n in node]
     asked = zip(_each([dataset] * len(nodes), target), nodes, strict=True)
-    return answers(model, (question._replace(node=n) for question, n in asked), options)
+    questions = (question._replace(node=n) for question, n in asked)
+    return _settled(answers(model, questions, options))
 
 
 def answers(
@@ -118,6 +120,11 @@ def answers(
     run, waiting = Run(model, options), iter(questions)
     while window := list(islice(waiting, WINDOW)):
         yield from run.answer(window)
+
+
+def _settled(explanations: Iterator[SubgraphExplanation]) -> Iterator[SubgraphExplanation]:
+    with settled():
+        yield from explanations
 
 
 def _each(

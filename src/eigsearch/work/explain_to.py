@@ -12,12 +12,12 @@ from torch import Tensor
 from torch_geometric.data import Data, OnDiskDataset
 
 from eigsearch.errors import InputError, ModelError
+from eigsearch.heap import settled
 from eigsearch.options import Options
 from eigsearch.run import Run
 from eigsearch.store import Manifest, ResultDirectory, Writer
 from eigsearch.work.backends import check_workers, perform
 from eigsearch.work.digest import digest_of, model_digest
-from eigsearch.work.heap import settled
 from eigsearch.work.shards import Plan, check_shard_size, default_shard_size
 from eigsearch.work.sources import DatabaseSource, MemorySource, Source
 from eigsearch.work.worker import ExplainJob

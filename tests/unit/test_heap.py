@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from eigsearch.work.heap import settled
+from eigsearch.heap import settled
 
 
 @pytest.fixture(autouse=True)
