@@ -40,9 +40,9 @@ def distinct(key: Array) -> tuple[Array, Array]:
         table[slot] = left
         found = table[slot]
         same = key.take(found) == key.take(left)
-        like[left[same]] = found[same]
-        left = left[~same]
-        word = mixed(word[~same])
+        like[left] = found  # of those unlike it too, until they have found theirs
+        unlike = np.flatnonzero(~same)
+        left, word = left.take(unlike), mixed(word.take(unlike))
     chosen = like == np.arange(len(key))
     return np.flatnonzero(chosen), (np.cumsum(chosen) - 1).take(like)
 

@@ -183,14 +183,14 @@ def build_lanes(parts: Sequence[Part]) -> Lanes:
         "flip": flip,
     }
     exists = np.flatnonzero((birth < NEVER) | (flip >= 0))
-    order = exists[np.argsort(columns["target"][exists], kind="stable")]
+    order = exists.take(np.argsort(columns["target"].take(exists), kind="stable"))
     return Lanes(
         parts=parts,
         counts=np.asarray([part.stop - part.start for part in parts]),
         toggling=toggling,
         node=np.arange(first_node[-1]) + (node_base - first_node[:-1])[owners(first_node)],
         first_node=first_node,
-        **{name: column[order] for name, column in columns.items()},
+        **{name: column.take(order) for name, column in columns.items()},
     )
 
 

@@ -139,14 +139,15 @@ def _gcn_norm(
 ) -> tuple[Array, Array]:
     """Return the coefficient of each message, and of each row's own value."""
     lanes, table = step.scene.lanes, step.table
-    values = np.ones(len(lanes.edge)) if weight is None else _numpy(weight)[lanes.edge]
+    values = np.ones(len(lanes.edge)) if weight is None else _numpy(weight).take(lanes.edge)
     if not layer.normalize:
-        return values[step.edge], np.zeros(len(table))
+        return values.take(step.edge), np.zeros(len(table))
     moments = step.scene.degree_moments
     scale = _degree_scale(moments, values, self_weight)
-    into = scale[moments.find(table.node, table.time)]
-    source = scale[moments.find(lanes.source[step.edge], table.time[step.row])]
-    return source * values[step.edge] * into[step.row], self_weight * into * into
+    into = scale.take(moments.find(table.node, table.time))
+    source = moments.find(lanes.source.take(step.edge), table.time.take(step.row))
+    message = scale.take(source) * values.take(step.edge) * into.take(step.row)
+    return message, self_weight * into * into
 
 
 def _degree_scale(moments: Table, values: Array, self_weight: float) -> Array:
@@ -154,9 +155,9 @@ def _degree_scale(moments: Table, values: Array, self_weight: float) -> Array:
     lanes = moments.lanes
     _, edge, row = moments.messages(moments)
     if self_weight:
-        other = lanes.source[edge] != lanes.target[edge]
-        edge, row = edge[other], row[other]
-    degree = np.bincount(row, weights=values[edge], minlength=len(moments)) + self_weight
+        other = np.flatnonzero(lanes.source.take(edge) != lanes.target.take(edge))
+        edge, row = edge.take(other), row.take(other)
+    degree = np.bincount(row, weights=values.take(edge), minlength=len(moments)) + self_weight
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = degree**-0.5
     return np.where(np.isinf(scale), 0.0, scale)

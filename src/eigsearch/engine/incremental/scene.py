@@ -109,9 +109,9 @@ class Scene:
         if level == "edge":
             return value
         table = base_table(self.lanes, self.needed(0))
-        place = self.lanes.node[table.node]
+        place = self.lanes.node.take(table.node)
         chosen, like = distinct(value_keys(value))
-        return State(table, like[place], value.index_select(0, self.tensor(chosen)), 0)
+        return State(table, like.take(place), value.index_select(0, self.tensor(chosen)), 0)
 
     def _per_candidate(self, name: str, part: Part) -> Tensor:
         value = torch.as_tensor(part.request.query.data[name], device=self.device)
@@ -150,7 +150,7 @@ class Scene:
         table = first.table
         if any(state.table is not table for state in states):
             table = merge([state.table for state in states], self.needed(depth))
-        places = [state.place[table.own(state.table)] for state in states]
+        places = [state.place.take(table.own(state.table)) for state in states]
         chosen, place = distinct(list_keys(places))
         return [
             State(table, place, s.value.index_select(0, self.tensor(at[chosen])), depth)

@@ -52,12 +52,15 @@ class Table:
     @cached_property
     def where(self) -> Array:
         """The row of every (node, time) pair, as one dense table."""
-        mask = np.zeros(self.lanes.start[-1], bool)
-        mask[self.key] = True
-        latest = np.cumsum(mask) - 1
+        begins = np.zeros(self.lanes.start[-1], np.int64)
+        begins[self.key] = 1
+        latest = np.cumsum(begins)
+        latest -= 1
         if not self.lanes.toggling:
             return latest
-        return np.where(mask, latest, latest.take(self.lanes.start[:-1]).take(self.lanes.owner))
+        base = latest.take(self.lanes.start[:-1]).take(self.lanes.owner)
+        base[self.key] = np.arange(len(self.key))
+        return base
 
     def find(self, node: Array, time: Array) -> Array:
         """Return the row that holds for each node at each time."""
@@ -79,8 +82,8 @@ class Table:
         hit, lost = lanes.touched
         if not lanes.induces_by_edges:
             lost = hit
-        moved = self.time > 0 if self.fresh is None else self.fresh
-        node, time = self.node[moved], self.time[moved]
+        moved = np.flatnonzero(self.time > 0 if self.fresh is None else self.fresh)
+        node, time = self.node.take(moved), self.time.take(moved)
         if degrees_matter and not self.heeds_degrees:
             changed = Table(lanes, _union(lanes, hit, dense=self.dense))
             node = np.concatenate([node, changed.node])
@@ -89,13 +92,13 @@ class Table:
         key = _union(lanes, self.key, hit, lost, reached, dense=self.dense)
         fresh = np.ones(len(key), bool)
         table = Table(lanes, key, fresh, degrees_matter or self.heeds_degrees)
-        fresh[table.where[self.key] if self.dense else np.searchsorted(key, self.key)] = False
-        return table if needed is None else table.only(needed[table.node])
+        fresh[table.where.take(self.key) if self.dense else np.searchsorted(key, self.key)] = False
+        return table if needed is None else table.only(np.flatnonzero(needed.take(table.node)))
 
     def only(self, chosen: Array) -> Table:
         """Return some of the rows."""
-        fresh = None if self.fresh is None else self.fresh[chosen]
-        return Table(self.lanes, self.key[chosen], fresh, self.heeds_degrees)
+        fresh = None if self.fresh is None else self.fresh.take(chosen)
+        return Table(self.lanes, self.key.take(chosen), fresh, self.heeds_degrees)
 
     def including(self, key: Array) -> Table:
         """Return these rows and those of further moments."""
@@ -113,8 +116,7 @@ class Table:
     @property
     def num_messages(self) -> int:
         """The number of edges that enter the rows, present or not."""
-        start = self.lanes.entering
-        return int((start.take(self.node + 1) - start.take(self.node)).sum())
+        return int(np.diff(self.lanes.entering).take(self.node).sum())
 
     def own(self, below: Table) -> Array:
         """Return, for each row, the row of the same moment in the layer below."""

@@ -47,7 +47,7 @@ class Step:
     def drop_self_loops(self) -> None:
         """Leave out messages of nodes to themselves, for layers that bring their own."""
         lanes = self.scene.lanes
-        other = lanes.source[self.edge] != lanes.target[self.edge]
+        other = lanes.source.take(self.edge) != lanes.target.take(self.edge)
         if not other.all():
             self._keep_messages(np.flatnonzero(other))
 
@@ -66,7 +66,7 @@ class Step:
         self.row = self.place.take(self.row)
         self.own = self.own.take(self.chosen)
         if self.own_weight is not None:
-            self.own_weight = self.own_weight[self.chosen]
+            self.own_weight = self.own_weight.take(self.chosen)
 
     def own_value(self) -> Tensor:
         """Return the state below of each row's own node."""
@@ -74,7 +74,7 @@ class Step:
 
     def edge_values(self) -> dict[str, Tensor]:
         """Return the edge attributes of each message."""
-        edge = self.scene.tensor(self.scene.lanes.edge[self.edge])
+        edge = self.scene.tensor(self.scene.lanes.edge.take(self.edge))
         return {name: value.index_select(0, edge) for name, value in self.edge_inputs.items()}
 
     def bags(self) -> tuple[Tensor, Tensor]:
@@ -84,12 +84,12 @@ class Step:
     def bags_with_own(self) -> tuple[Tensor, Tensor, Tensor | None]:
         """Return the bags with each row's own state in them, and the weights of their members."""
         offsets = self.offsets + np.arange(len(self.own) + 1)
-        is_own = np.zeros(offsets[-1], bool)
-        is_own[offsets[1:] - 1] = True
-        rows = self.scene.tensor(_mixed(is_own, self.own, self.source))
+        # Messages stand by row, so each moves on by as many places as there are rows before its.
+        places = offsets[1:] - 1, np.arange(len(self.row)) + self.row
+        rows = self.scene.tensor(_mixed(places, self.own, self.source))
         if self.weight is None or self.own_weight is None:
             return rows, self.scene.tensor(offsets), None
-        weight = _mixed(is_own, self.own_weight, self.weight)
+        weight = _mixed(places, self.own_weight, self.weight)
         return rows, self.scene.tensor(offsets), self.scene.tensor(weight)
 
     @property
@@ -101,17 +101,17 @@ class Step:
         self.source, self.edge = self.source.take(kept), self.edge.take(kept)
         self.row = self.row.take(kept)
         if self.weight is not None:
-            self.weight = self.weight[kept]
+            self.weight = self.weight.take(kept)
 
     def _content(self) -> Array | None:
         """Return a hash of what each message carries besides the value of its source."""
         if self.weight is not None:
             return self.weight.view(np.uint64)
         keys = [self.scene.edge_keys(value) for value in self.edge_inputs.values()]
-        return list_keys(keys)[self.scene.lanes.edge[self.edge]] if keys else None
+        return list_keys(keys).take(self.scene.lanes.edge.take(self.edge)) if keys else None
 
 
-def _mixed(is_own: Array, own: Array, others: Array) -> Array:
-    both = np.empty(len(is_own), own.dtype)
-    both[is_own], both[~is_own] = own, others
+def _mixed(places: tuple[Array, Array], own: Array, others: Array) -> Array:
+    both = np.empty(len(own) + len(others), own.dtype)
+    both[places[0]], both[places[1]] = own, others
     return both
