@@ -110,12 +110,22 @@ class Lanes:
 
     @cached_property
     def start(self) -> Array:
-        """Where the timeline of each node begins in the space of all (node, time) pairs."""
+        """Where the timeline of each node begins among all moments: (node, time) pairs."""
         return starts(self.length)
 
     @cached_property
+    def leaving_from(self) -> Array:
+        """Where the timeline of each edge's source begins."""
+        return self.start.take(self.source)
+
+    @cached_property
+    def arriving_at(self) -> Array:
+        """Where the timeline of each edge's target begins."""
+        return self.start.take(self.target)
+
+    @cached_property
     def owner(self) -> Array:
-        """The node of every (node, time) pair; only for spaces that fit into memory."""
+        """The node of every moment; only where all of them fit into memory."""
         return owners(self.start)
 
     @cached_property
@@ -149,13 +159,10 @@ class Lanes:
 
     @cached_property
     def touched(self) -> tuple[Array, Array]:
-        """The (node, time) pairs at which an edge of the node changes, for targets and sources."""
-        changing = self.event > 0
-        time = self.event[changing]
-        return (
-            self.start[self.target[changing]] + time,
-            self.start[self.source[changing]] + time,
-        )
+        """The moments at which an edge of a node changes, for targets and sources."""
+        changing = np.flatnonzero(self.event)
+        time = self.event.take(changing)
+        return self.arriving_at.take(changing) + time, self.leaving_from.take(changing) + time
 
     @cached_property
     def induces_by_edges(self) -> bool:

@@ -138,22 +138,20 @@ def _gcn_norm(
     step: Step, layer: Any, weight: Tensor | None, self_weight: float
 ) -> tuple[Array, Array]:
     """Return the coefficient of each message, and of each row's own value."""
-    lanes, table = step.scene.lanes, step.table
+    lanes = step.scene.lanes
     values = np.ones(len(lanes.edge)) if weight is None else _numpy(weight).take(lanes.edge)
     if not layer.normalize:
-        return values.take(step.edge), np.zeros(len(table))
+        return values.take(step.edge), np.zeros(len(step.table))
     moments = step.scene.degree_moments
     scale = _degree_scale(moments, values, self_weight)
-    into = scale.take(moments.find(table.node, table.time))
-    source = moments.find(lanes.source.take(step.edge), table.time.take(step.row))
-    message = scale.take(source) * values.take(step.edge) * into.take(step.row)
-    return message, self_weight * into * into
+    into, out = scale.take(moments.at(step.table.key)), scale.take(moments.at(step.sent))
+    return out * values.take(step.edge) * into.take(step.row), self_weight * into * into
 
 
 def _degree_scale(moments: Table, values: Array, self_weight: float) -> Array:
     """Return deg^-1/2 for each moment at which a degree changes."""
     lanes = moments.lanes
-    _, edge, row = moments.messages(moments)
+    edge, row, _ = moments.messages()
     if self_weight:
         other = np.flatnonzero(lanes.source.take(edge) != lanes.target.take(edge))
         edge, row = edge.take(other), row.take(other)

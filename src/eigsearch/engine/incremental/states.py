@@ -10,7 +10,7 @@ import numpy as np
 from eigsearch.engine.incremental.lanes import Lanes
 from eigsearch.engine.incremental.ragged import Array, members
 
-# Small spaces of (node, time) pairs are held as dense tables, where a look-up is one read.
+# Where there are few moments, all are held as dense tables, in which a look-up is one read.
 _DENSE = 1 << 19
 
 
@@ -46,12 +46,12 @@ class Table:
 
     @property
     def dense(self) -> bool:
-        """Whether the space of all (node, time) pairs is small enough to be held as a table."""
+        """Whether there are so few moments that all can be held as a table."""
         return bool(self.lanes.start[-1] <= _DENSE)
 
     @cached_property
     def where(self) -> Array:
-        """The row of every (node, time) pair, as one dense table."""
+        """The row that holds at every moment, as one dense table."""
         begins = np.zeros(self.lanes.start[-1], np.int64)
         begins[self.key] = 1
         latest = np.cumsum(begins)
@@ -64,13 +64,16 @@ class Table:
 
     def find(self, node: Array, time: Array) -> Array:
         """Return the row that holds for each node at each time."""
-        key = self.lanes.start.take(node) + time
+        return self.at(self.lanes.start.take(node) + time)
+
+    def at(self, moment: Array) -> Array:
+        """Return the row that holds at each moment."""
         if self.dense:
-            return self.where.take(key)
-        row = np.searchsorted(self.key, key, side="right") - 1
+            return self.where.take(moment)
+        row = np.searchsorted(self.key, moment, side="right") - 1
         if not self.lanes.toggling:
             return row
-        return np.where(self.key[row] == key, row, self._base[node])
+        return np.where(self.key.take(row) == moment, row, self._base.take(self.node.take(row)))
 
     def spread(self, degrees_matter: bool, needed: Array | None) -> Table:
         """Return the rows of the next layer: what an edge, a neighbour or the node itself changes.
@@ -104,14 +107,14 @@ class Table:
         """Return these rows and those of further moments."""
         return Table(self.lanes, _union(self.lanes, self.key, key, dense=self.dense))
 
-    def messages(self, below: Table) -> tuple[Array, Array, Array]:
-        """Return the messages into each row: (source row in `below`, edge, row), by row."""
+    def messages(self) -> tuple[Array, Array, Array]:
+        """Return the messages into each row: (edge, row, moment of the source), by row."""
         edge, row = members(self.lanes.entering, self.node)
         time = self.time.take(row)
         there = np.flatnonzero(self.lanes.present(edge, time))
         if len(there) < len(edge):
             edge, row, time = edge.take(there), row.take(there), time.take(there)
-        return below.find(self.lanes.source.take(edge), time), edge, row
+        return edge, row, self.lanes.leaving_from.take(edge) + time
 
     @property
     def num_messages(self) -> int:
@@ -120,7 +123,7 @@ class Table:
 
     def own(self, below: Table) -> Array:
         """Return, for each row, the row of the same moment in the layer below."""
-        return below.find(self.node, self.time)
+        return below.at(self.key)
 
     @cached_property
     def _base(self) -> Array:
@@ -132,8 +135,7 @@ class Table:
         member, owner = members(start, node)
         edge, time = edges.take(member), time.take(owner)
         there = np.flatnonzero(self.lanes.present(edge, time))
-        target = self.lanes.target.take(edge.take(there))
-        return self.lanes.start.take(target) + time.take(there)
+        return self.lanes.arriving_at.take(edge.take(there)) + time.take(there)
 
 
 def base_table(lanes: Lanes, needed: Array | None = None) -> Table:

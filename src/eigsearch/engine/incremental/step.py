@@ -23,6 +23,7 @@ class Step:
         chosen: The rows that are computed, one for each place.
         own: The value below of each chosen row's own node.
         source, edge, row: The messages: the value that is sent, along which edge, to which place.
+        sent: The moment of the source of each message.
         weight, own_weight: The coefficients of messages and own values, where a layer has some.
     """
 
@@ -34,8 +35,8 @@ class Step:
         self.table = table
         self.edge_inputs = edge_inputs
         self.own = state.place.take(table.own(state.table))
-        source_row, self.edge, self.row = table.messages(state.table)
-        self.source = state.place.take(source_row)
+        self.edge, self.row, self.sent = table.messages()
+        self.source = state.place.take(state.table.at(self.sent))
         self.chosen = self.place = np.arange(len(table))
         self.weight: Array | None = None
         self.own_weight: Array | None = None
@@ -99,7 +100,7 @@ class Step:
 
     def _keep_messages(self, kept: Array) -> None:
         self.source, self.edge = self.source.take(kept), self.edge.take(kept)
-        self.row = self.row.take(kept)
+        self.row, self.sent = self.row.take(kept), self.sent.take(kept)
         if self.weight is not None:
             self.weight = self.weight.take(kept)
 
