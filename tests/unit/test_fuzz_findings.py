@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -9,6 +11,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import ChebConv, GraphConv
 
 import eigsearch
+from eigsearch.engine import BatchedEngine, Request
 from eigsearch.ranking import rank
 from tests.nets import FEATURES, attributed, house, make_net, vivid
 
@@ -99,3 +102,33 @@ def test_a_node_that_hears_from_both_directions() -> None:
     found = eigsearch.explain(model, path, node=3)
     said = model(path.x, path.edge_index)[3].softmax(dim=-1)
     assert found.value == pytest.approx(float(said[found.target]))
+
+
+def test_a_refused_graph_is_computed_the_same_before_and_after_the_model_is_understood(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Weights and self-loops of its own are more than the incremental engine knows of a GCN."""
+    looped = house()
+    looped.edge_index = torch.cat([looped.edge_index, torch.tensor([[0], [0]])], dim=1)
+    plain, model = house(1), make_net("GCN", "sum")
+    for data in (looped, plain):
+        data.edge_weight = torch.linspace(0.5, 2, data.num_edges)
+    before = families_of(lambda: eigsearch.explain(model, looped), monkeypatch)
+    assert eigsearch.explain(model, plain).engine == "incremental"
+    after = families_of(lambda: eigsearch.explain(model, looped), monkeypatch)
+    assert before[-len(after) :] == after  # what comes before them is to understand the model
+
+
+def families_of(run: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> list[list[type]]:
+    """Return the families in each call of the batched engine during a run."""
+    calls: list[list[type]] = []
+    outputs = BatchedEngine.outputs
+
+    def spy(self: BatchedEngine, requests: Sequence[Request]) -> list[Tensor]:
+        calls.append([type(request.family) for request in requests])
+        return outputs(self, requests)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BatchedEngine, "outputs", spy)
+        run()
+    return [call for call in calls if call]

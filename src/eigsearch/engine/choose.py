@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from eigsearch.candidates import Induce, LeaveOneOut, Rows, Toggles
+from eigsearch.candidates import Induce, LeaveOneOut, Removals, Rows, Toggles, Whole
 from eigsearch.engine.batched import BatchedEngine
 from eigsearch.engine.incremental import IncrementalEngine, Unservable, expected_rows
 from eigsearch.engine.request import Request
@@ -49,7 +49,7 @@ class ChoosingEngine:
         for alike in _by_signature(chosen):
             outputs.update(zip(map(id, alike), self._incremental(alike), strict=True))
         rest = [r for r in requests if id(r) not in outputs]
-        outputs.update(zip(map(id, rest), self.batched.outputs(rest), strict=True))
+        outputs.update(zip(map(id, rest), self._batched(rest), strict=True))
         return [outputs[id(request)] for request in requests]
 
     def picks_incremental(self, request: Request) -> bool:
@@ -101,7 +101,23 @@ class ChoosingEngine:
             return outputs
         except Unservable as reason:
             self.incremental.refuse(requests[0].query, str(reason))
-            return self.batched.outputs(requests)
+            return self._batched(requests)
+
+    def _batched(self, requests: Sequence[Request]) -> list[Tensor]:
+        """Return outputs of the batched engine; a graph and its removals are two calls.
+
+        They are where nobody takes the model for understood, and what a graph shares a batch with
+        shows in the last bits.
+        """
+        removals = [r for r in requests if isinstance(r.family, Removals) and len(r) > 1]
+        apart = {id(r): Request(r.query, Whole(len(r) - 1)) for r in removals}
+        outputs = self.batched.outputs([apart.get(id(r), r) for r in requests])
+        others = [Request(r.query, LeaveOneOut(len(r) - 1)) for r in removals]
+        without = dict(zip(apart, self.batched.outputs(others), strict=True))
+        return [
+            torch.cat([rows, without[id(r)]]) if id(r) in without else rows
+            for r, rows in zip(requests, outputs, strict=True)
+        ]
 
     def _check(self, request: Request, found: Tensor) -> None:
         """Compare a few candidates of a request with what the batched engine gives."""
