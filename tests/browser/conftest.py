@@ -11,6 +11,7 @@ FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
 )  # fmt: skip
+PATIENCE = 60_000  # milliseconds; on a busy machine a browser answers late, and that is no fault
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +19,7 @@ def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright (extra `dev`)")
     if CHROMIUM is None:
         pytest.skip("needs a Chromium on the PATH, such as Debian's package `chromium`")
+    playwright.expect.set_options(timeout=PATIENCE)
     with playwright.sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         yield running
@@ -34,7 +36,7 @@ def open_page(browser, tmp_path):
         file = tmp_path / "page.html"
         file.write_text(html, encoding="utf-8")
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         page.set_viewport_size({"width": width, "height": 900})
         page.on("request", lambda request: requested.append(request.url))
         page.on("console", lambda message: complaints.append(message.text))
