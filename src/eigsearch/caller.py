@@ -12,18 +12,10 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from eigsearch.errors import InputError, ModelError
-from eigsearch.target import ReturnType
 
 Forward = Callable[[Any, Batch], Tensor]
 
 _PROVIDED = {"x", "edge_index", "batch", "batch_size", "ptr"}
-_ACTIVATIONS: dict[str, ReturnType] = {
-    "SigmoidBackward0": "probs",
-    "SoftmaxBackward0": "probs",
-    "LogSigmoidBackward0": "log_probs",
-    "LogSoftmaxBackward0": "log_probs",
-}
-_RESHAPES = ("ViewBackward0", "SqueezeBackward", "UnsqueezeBackward0", "ReshapeAliasBackward0")
 
 
 class Caller:
@@ -118,14 +110,6 @@ def _parameters(model: Any) -> dict[str, inspect.Parameter]:
 def _takes_object(parameters: dict[str, inspect.Parameter]) -> bool:
     required = [n for n, p in parameters.items() if p.default is inspect.Parameter.empty]
     return len(required) == 1 and not {"x", "edge_index"} & set(parameters)
-
-
-def final_activation(output: Tensor) -> ReturnType | None:
-    """Tell from the autograd graph whether a model ends in a (log-)sigmoid or (log-)softmax."""
-    node = output.grad_fn
-    while node is not None and node.name().startswith(_RESHAPES):
-        node = node.next_functions[0][0]
-    return _ACTIVATIONS.get(node.name()) if node is not None else None
 
 
 @contextmanager

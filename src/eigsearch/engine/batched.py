@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from eigsearch.caller import Caller, final_activation
+from eigsearch.activation import final_activation
+from eigsearch.caller import Caller
 from eigsearch.candidates import Induce, Whole
 from eigsearch.engine.memory import PROBE, measured, rows_within
 from eigsearch.engine.request import Request
@@ -83,10 +84,10 @@ class BatchedEngine:
         rows = torch.ones(1, query.groups.count, dtype=torch.bool)
         return self.caller(join([cut(query, rows, Induce.SPANNING)], self.caller.needs))
 
-    @torch.enable_grad()
     def final_activation(self, query: Query) -> ReturnType | None:
         """Return what the model's last operation says about its outputs, where that is known."""
-        return final_activation(self.whole(query))
+        with torch.inference_mode():
+            return final_activation(lambda: self.whole(query))
 
     def _weigh(self, request: Request) -> None:
         """Find out what a node takes, and how many of them fit into the memory budget."""

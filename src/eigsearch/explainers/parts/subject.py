@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from eigsearch.caller import Caller, final_activation, undisturbed
+from eigsearch.activation import final_activation
+from eigsearch.caller import Caller, undisturbed
 from eigsearch.candidates import Induce
 from eigsearch.engine.union import cut, join
 from eigsearch.errors import ModelError, UnsupportedError
@@ -128,7 +129,7 @@ class Subject:
             target=target,
             task=posed.task if posed else "auto",
             return_type=posed.return_type if posed else "auto",
-            final_activation=final_activation(output) if output.numel() == 1 else None,
+            final_activation=final_activation(self.outputs) if output.numel() == 1 else None,
             label=self.data.get("y"),
         )
         return goal

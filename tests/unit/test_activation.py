@@ -1,0 +1,70 @@
+"""One output is a probability where the model's last operation says so, however it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
+
+import eigsearch
+from eigsearch.explainers.parts.subject import Subject
+from tests.nets import house, make_net
+
+End = Callable[[Tensor], Tensor]
+
+PROBABILITIES: dict[str, End] = {
+    "sigmoid": torch.sigmoid,
+    "in place": torch.sigmoid_,
+    "a column": lambda out: out.sigmoid()[:, 0],
+    "flat": lambda out: out.sigmoid().flatten(),
+    "another format": lambda out: out.sigmoid().squeeze(-1).float(),
+}
+SCORES: dict[str, End] = {
+    "scaled": lambda out: 3 * out.sigmoid(),
+    "scaled in place": lambda out: out.sigmoid().mul_(3),
+    "scores": lambda out: out,
+}
+
+
+class Ending(nn.Module):
+    """A network with one output, and what becomes of it."""
+
+    def __init__(self, end: End) -> None:
+        super().__init__()
+        self.net, self.end = make_net(outputs=1), end
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return self.end(self.net(x, edge_index, batch=batch))
+
+
+def kind(model: nn.Module) -> Any:
+    """Return what an explanation takes the model's output for."""
+    return eigsearch.explain(model, house()).config["return_type"]
+
+
+@pytest.mark.parametrize("end", PROBABILITIES.values(), ids=PROBABILITIES)
+@pytest.mark.parametrize("mode", [nullcontext, torch.no_grad, torch.inference_mode])
+def test_a_sigmoid_gives_probabilities(end: End, mode: Callable[[], Any]) -> None:
+    model = Ending(end)
+    with mode():
+        assert kind(model) == "probs"
+        assert kind(model.requires_grad_(False)) == "probs"
+
+
+@pytest.mark.parametrize("end", SCORES.values(), ids=SCORES)
+def test_what_comes_after_a_sigmoid_makes_scores_of_it(end: End) -> None:
+    assert kind(Ending(end)) == "raw"
+
+
+def test_logarithms_of_probabilities_are_told_apart() -> None:
+    assert kind(Ending(logsigmoid)) == "log_probs"
+
+
+def test_explainers_read_an_output_as_a_run_does() -> None:
+    model = Ending(torch.sigmoid)
+    assert Subject(model, house(), 0, None).goal.return_type == kind(model) == "probs"
