@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -24,8 +26,15 @@ _LEAVES = (
 )  # fmt: skip
 
 
+# While torch.fx traces a model, all modules of the process answer to it: one trace at a time.
+_TRACING = threading.Lock()
+
+
 class _Tracer(fx.Tracer):
-    """Traces through a user's own modules and stops at those that are understood as a whole."""
+    """Traces through a user's own modules and stops at those that are understood as a whole.
+
+    Modules that other threads call meanwhile run as always.
+    """
 
     def __init__(self, model: torch.nn.Module) -> None:
         # Whatever name a model calls pooling by, PyG's functions end in `scatter`.
@@ -33,9 +42,26 @@ class _Tracer(fx.Tracer):
         files = {type(module).__module__ for module in model.modules()}
         own = [sys.modules[file] for file in files if not file.startswith("torch")]
         self._autowrap_search.extend([glob, *own])
+        self._thread = threading.get_ident()
 
     def is_leaf_module(self, m: torch.nn.Module, module_qualified_name: str) -> bool:
         return isinstance(m, _LEAVES) or super().is_leaf_module(m, module_qualified_name)
+
+    def call_module(
+        self,
+        m: torch.nn.Module,
+        forward: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        if threading.get_ident() != self._thread:
+            return forward(*args, **kwargs)
+        return super().call_module(m, forward, args, kwargs)
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+        if threading.get_ident() != self._thread:
+            return attr_val
+        return super().getattr(attr, attr_val, parameter_proxy_cache)
 
 
 @dataclass
@@ -87,7 +113,7 @@ def _trace(model: torch.nn.Module, given: set[str]) -> fx.Graph:
         if parameter.default is not inspect.Parameter.empty and name not in given
     }
     try:
-        with mock.patch.object(pyg.aggr.Aggregation, "__call__", _call):
+        with _TRACING, mock.patch.object(pyg.aggr.Aggregation, "__call__", _call):
             return _Tracer(model).trace(model, constants)
     except Exception as error:  # whatever a user's forward does to a proxy
         raise Unservable(f"torch.fx cannot trace the model: {error}") from error
