@@ -61,7 +61,7 @@ class Curve:
     @staticmethod
     def of(target: Target, whole: Tensor, size: Tensor, kept: Tensor, removed: Tensor) -> Curve:
         """Return the curve that belongs to φ of the graph, of each subgraph and of each rest."""
-        value = target.value(torch.cat([kept, removed, whole.reshape(1)])).cpu()
+        value = target.value(torch.cat([kept.cpu(), removed.cpu(), whole.reshape(1).cpu()]))
         kept, removed, before = value.split([size.numel(), size.numel(), 1])
         plus, minus = target.change(before, removed), target.change(before, kept)
         return Curve(size, kept, removed, plus, minus)
