@@ -56,6 +56,18 @@ def test_every_layer_and_pooling(conv: str, pool: str) -> None:
     assert_same(make_net(conv, pool), families(graph_query(house(), "auto")))
 
 
+def test_attention_whose_weights_are_far_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A running total would lose the small ones in the large ones."""
+    monkeypatch.setattr(readout, "_PAIRS_PER_ROW", 0)
+    model = make_net("GCN", "attention").float()
+    with torch.no_grad():
+        model.pool.gate_nn.weight *= 2000
+    data = house()
+    data.x, data.edge_attr = data.x.float(), data.edge_attr.float()
+    data.edge_weight = data.edge_weight.float()
+    assert_same(model, families(graph_query(data, "auto")))
+
+
 @pytest.mark.parametrize("conv", MORE_CONVS)
 def test_further_layers(conv: str) -> None:
     assert_same(make_net(conv, "mean"), families(graph_query(house(), "auto")))

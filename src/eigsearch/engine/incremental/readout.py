@@ -17,6 +17,8 @@ from eigsearch.engine.incremental.states import Table, base_table
 # Up to this many (candidate, node) pairs per row, pooling reads every active state; beyond it, sums
 # are carried from candidate to candidate by their differences.
 _PAIRS_PER_ROW = 16
+# Weights of attention further apart than e to this power are lost in one another's running totals.
+_GATES_APART = 20.0
 
 
 def explained_rows(scene: Scene, state: State) -> Tensor:
@@ -51,7 +53,8 @@ class Readout:
 
     def attention(self, gate: Tensor) -> Tensor:
         """Return the softmax-weighted sum over the nodes of each candidate."""
-        if self._few_pairs:
+        if self._few_pairs or float(gate.max() - gate.min()) > _GATES_APART:
+            self.scene.make_room(len(self.state.table), self._pairs)
             return self._attention_over_pairs(gate)
         weight = (gate - gate.max()).double().exp()
         total = self._carried(weight * self.state.value)
