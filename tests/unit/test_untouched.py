@@ -192,3 +192,23 @@ def test_features_that_need_a_gradient_are_welcome() -> None:
     ex = eigsearch.explain(delicate(pool=True), data)
     assert data.x.grad is None
     assert not ex.score.requires_grad
+
+
+class InPlace(nn.Module):
+    """Overwrites the features that it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = GCNConv(FEATURES, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return global_mean_pool(self.conv(x.relu_(), edge_index), batch)
+
+
+@pytest.mark.parametrize("engine", ["auto", "batched"])
+def test_a_model_that_works_in_place_does_so_on_copies(engine: str) -> None:
+    data, model = plain(), InPlace().double()
+    before = data.x.clone()
+    eigsearch.explain(model, data, engine=engine)
+    assert bool((before < 0).any())
+    assert torch.equal(data.x, before)

@@ -159,7 +159,7 @@ def _take(key: str, piece: Piece) -> Tensor:
     value, (level, dim) = piece.query.data[key], piece.query.level(key)
     _refuse_node_numbers(key, piece.query.data)
     if piece.whole and level != "graph":
-        return value
+        return value.clone()  # a model may work in place, and this is the user's
     if level == "edge":
         return value.index_select(dim, piece.edges)
     if level == "graph":
