@@ -90,10 +90,17 @@ class SubgraphExplanation:
 
     @property
     def node_mask(self) -> Tensor:
-        """The nodes of the chosen subgraph, bool `[N]`: the ends of its edges."""
+        """The nodes of the subgraph, bool `[N]`: the ends of its edges, and the explained node."""
         mask = torch.zeros(int(self.data.num_nodes), dtype=torch.bool)
-        mask[self.data.edge_index.cpu()[:, self.edge_mask.cpu()].flatten()] = True
+        mask[self.data.edge_index.cpu()[:, self._present.cpu()].flatten()] = True
+        if self.node is not None:
+            mask[self.node] = True
         return mask.to(self.data.edge_index.device)
+
+    @property
+    def _present(self) -> Tensor:
+        """The edges of S as the model saw it: the chosen ones, and those that are never removed."""
+        return self.edge_mask | self._spread(self.group < 0)
 
     @property
     def fidelity_plus(self) -> float:
@@ -127,8 +134,12 @@ class SubgraphExplanation:
         return replace(self, keep=keep, found=found, path=())
 
     def subgraph(self) -> Data:
-        """Return the explanation as a graph of its own: its edges and their endpoints."""
-        return self.data.edge_subgraph(self.edge_mask).subgraph(self.node_mask)
+        """Return the explanation as a graph of its own, which is what φ(S) was computed on.
+
+        It holds the chosen edges and their endpoints, edges that are never removed, and the
+        explained node.
+        """
+        return self.data.edge_subgraph(self._present).subgraph(self.node_mask)
 
     def sentence(self) -> str:
         """Return the explanation in one sentence."""
@@ -238,13 +249,16 @@ class SubgraphExplanation:
         )
 
     def _per_edge(self, per_group: Tensor) -> Tensor:
-        """Spread a value per group over the edges of the graph."""
+        """Return a value per group for each edge of the graph."""
         per_group = per_group.to(self.group.device)
         # An edge that is never removed is in group −1, and takes the zero at the end.
-        local = torch.cat([per_group, per_group.new_zeros(1)])[self.group]
+        return self._spread(torch.cat([per_group, per_group.new_zeros(1)])[self.group])
+
+    def _spread(self, local: Tensor) -> Tensor:
+        """Return values of the evaluated edges for all edges of the graph."""
         if self.edges is None:
             return local
-        spread = per_group.new_zeros(int(self.data.num_edges))
+        spread = local.new_zeros(int(self.data.num_edges))
         spread[self.edges] = local
         return spread
 

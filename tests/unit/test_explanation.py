@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
 
 import eigsearch
@@ -34,6 +36,35 @@ def test_numbers_agree_with_the_model() -> None:
     assert ex.prediction == ex.target == int(model(data.x, data.edge_index).argmax())
     assert ex.size == int(ex.edge_mask.sum()) // 2
     assert ex.sparsity == pytest.approx(1 - ex.size / 9)
+
+
+class Elsewhere:
+    """Ranks the edges of the explained node last."""
+
+    name, level = "elsewhere", "edge"
+
+    def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
+        return (data.edge_index != node).all(dim=0).double()
+
+
+@pytest.mark.parametrize("node", range(8))
+def test_the_subgraph_is_what_the_model_saw_and_holds_the_explained_node(node: int) -> None:
+    model = make_net(pool=None).requires_grad_(False)
+    ex = eigsearch.explain(model, house(), node=node, ranker=Elsewhere(), search=None, size=1)
+    part, place = ex.subgraph(), int(ex.node_mask[:node].sum())
+    assert bool(ex.node_mask[node])
+    alone = model(part.x, part.edge_index)[place].softmax(-1)[ex.target]
+    assert float(ex.found.kept) == pytest.approx(float(alone))
+
+
+def test_the_subgraph_holds_the_edges_that_are_never_removed() -> None:
+    model, data = make_net().requires_grad_(False), house()
+    partition = torch.tensor([-1, 0, 1, 2, 3, 4, 5, 6, -1] * 2)
+    ex = eigsearch.explain(model, data, groups=partition, sparsity=0.7)
+    part = ex.subgraph()
+    alone = model(part.x, part.edge_index).softmax(-1)[0, ex.target]
+    assert float(ex.found.kept) == pytest.approx(float(alone))
+    assert part.num_edges == int(ex.edge_mask.sum()) + 4
 
 
 @pytest.mark.parametrize("node", [None, 2])
