@@ -25,11 +25,13 @@ _DEGREE_LAYERS = {
 _LEAVING_LAYERS = {"ChebConv"}
 
 
+_FEW_SCANS = 32  # that together take as long as an index
+
+
 class Neighbourhood:
     """Cuts the computation graphs of single nodes out of one graph.
 
-    The first cut scans the edges; from the second on an index finds them, so that each cut touches
-    only what it returns. Groups stay whole: an edge that can reach the node brings the rest of its
+    Groups stay whole: an edge that can reach the node brings the rest of its
     group along, such as its other direction. Without a number of hops, every node has the whole
     graph as its computation graph.
     """
@@ -44,22 +46,22 @@ class Neighbourhood:
     ) -> None:
         self.data = data
         self.hops = hops
+        self.leaving = leaving
         self._groups = groups
-        self._with_leaving = leaving
-        ends = data.edge_index.cpu().numpy()
+        ends = data.edge_index.cpu().numpy().astype(np.int64, copy=False)
         self._ends = ends
         self._source, self._target = ends if flow == "source_to_target" else ends[::-1]
-        self._cuts = 0
+        self._feeding = _EdgesBy(self._target, int(data.num_nodes))
+        self._left = _EdgesBy(self._source, int(data.num_nodes))
 
-    def with_hops(self, hops: int | None) -> Neighbourhood:
-        """Return the same cutter with another number of hops."""
+    def reaching(self, hops: int | None, leaving: bool) -> Neighbourhood:
+        """Return the same cutter with another number of hops, with or without leaving edges."""
         other = copy.copy(self)
-        other.hops = hops
+        other.hops, other.leaving = hops, leaving
         return other
 
     def around(self, node: int) -> tuple[Data, Groups, Tensor, Tensor]:
         """Return the computation graph of a node, its groups, and the ids of nodes and edges."""
-        self._cuts += 1
         device = self.data.edge_index.device
         if self.hops is None:
             nodes, edges = np.arange(int(self.data.num_nodes)), np.arange(self._ends.shape[1])
@@ -78,34 +80,17 @@ class Neighbourhood:
         frontier = seen = np.asarray([node])
         found = [seen[:0]]
         for _ in range(hops):
-            edges = self._entering(frontier)
+            edges = self._feeding.of(frontier)
             found.append(edges)
             frontier = np.setdiff1d(self._source[edges], seen)
             seen = np.concatenate([seen, frontier])
-        if self._with_leaving and not self._undirected:
-            found.append(np.flatnonzero(np.isin(self._ends[0], seen)))
+        if self.leaving and not self.undirected:
+            found.append(self._left.of(seen))
         return np.concatenate(found)
 
-    def _entering(self, nodes: np.ndarray) -> np.ndarray:
-        """Return the edges that feed any of the nodes."""
-        if self._cuts > 1:
-            by_target, start = self._index
-            low, high = start[nodes], start[nodes + 1]
-            return np.concatenate(
-                [by_target[a:b] for a, b in zip(low, high, strict=True)] or [nodes]
-            )
-        mask = np.zeros(int(self.data.num_nodes), bool)
-        mask[nodes] = True
-        return np.flatnonzero(mask[self._target])
-
     @cached_property
-    def _index(self) -> tuple[np.ndarray, np.ndarray]:
-        """Edges sorted by the node that they feed, and where those of each node begin."""
-        counts = np.bincount(self._target, minlength=int(self.data.num_nodes))
-        return np.argsort(self._target, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
-
-    @cached_property
-    def _undirected(self) -> bool:
+    def undirected(self) -> bool:
+        """Whether an edge is removed together with its reverse, so that none leaves for good."""
         return not isinstance(self._groups, Tensor) and is_undirected(self._groups, self._ends)
 
     @cached_property
@@ -116,7 +101,7 @@ class Neighbourhood:
     def _local_spec(self, edges: np.ndarray) -> GroupSpec:
         if isinstance(self._groups, Tensor):
             return torch.from_numpy(self._partition[edges])
-        return "undirected" if self._undirected else "directed"
+        return "undirected" if self.undirected else "directed"
 
     def _with_groups(self, edges: np.ndarray) -> np.ndarray:
         """Return the edges and all that are removed with them, in the order of the graph."""
@@ -125,7 +110,7 @@ class Neighbourhood:
             chosen[self._partition[edges]] = True
             chosen[-1] = False
             edges = np.concatenate([edges, np.flatnonzero(chosen[self._partition])])
-        elif self._undirected:
+        elif self.undirected:
             edges = np.concatenate([edges, self._reverses(edges)])
         return np.unique(edges)
 
@@ -133,9 +118,38 @@ class Neighbourhood:
         """Return the edges that run against the given ones."""
         base = int(self.data.num_nodes)
         against = np.unique(self._target[edges] * base + self._source[edges])
-        back = self._entering(np.unique(self._source[edges]))
+        back = self._feeding.of(np.unique(self._source[edges]))
         key = self._source[back] * base + self._target[back]
         return back[np.isin(key, against)]
+
+
+class _EdgesBy:
+    """Finds edges by one of their ends.
+
+    The first times it scans them all; where more is asked, an index pays, so that each answer
+    touches only what it returns.
+    """
+
+    def __init__(self, end: np.ndarray, num_nodes: int) -> None:
+        self._end, self._num_nodes = end, num_nodes
+        self._scans = 0
+
+    def of(self, nodes: np.ndarray) -> np.ndarray:
+        """Return the edges that have this end among the nodes."""
+        if self._scans >= _FEW_SCANS:
+            order, start = self._index
+            low, high = start[nodes], start[nodes + 1]
+            return np.concatenate([order[a:b] for a, b in zip(low, high, strict=True)] or [nodes])
+        self._scans += 1
+        mask = np.zeros(self._num_nodes, bool)
+        mask[nodes] = True
+        return np.flatnonzero(mask[self._end])
+
+    @cached_property
+    def _index(self) -> tuple[np.ndarray, np.ndarray]:
+        """Edges sorted by this end, and where those of each node begin."""
+        counts = np.bincount(self._end, minlength=self._num_nodes)
+        return np.argsort(self._end, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
 
 
 def _slice(data: Data, nodes: Tensor, edges: Tensor) -> Data:

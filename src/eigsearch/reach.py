@@ -23,7 +23,8 @@ class Reach:
     """Cuts the computation graphs of nodes, as wide as the model sees.
 
     Its layers say how wide that is, but a model may do more than its layers say; so the outputs on
-    what was cut are compared with those on one hop more.
+    what was cut are compared with those on one hop more, and with the edges that leave its nodes,
+    whose number a layer may look at.
     """
 
     def __init__(self, model: Any, groups: GroupSpec, engine: BatchedEngine) -> None:
@@ -31,6 +32,7 @@ class Reach:
         self._groups = groups
         self._engine = engine
         self._hops = count_hops(model)
+        self._leaving = counts_leaving(model)
         self._extra_hops = 0
         self._whole_agrees = False
         self._known: Neighbourhood | None = None
@@ -40,7 +42,7 @@ class Reach:
         return node_query(data, node, self._around(data))
 
     def suffices(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
-        """Tell whether one hop more changes nothing about the outputs of nodes.
+        """Tell whether a wider cut changes nothing about the outputs of nodes.
 
         Asking the whole graph would tell as well, at the price of the whole graph.
         """
@@ -54,10 +56,14 @@ class Reach:
         )
 
     def widen(self) -> None:
-        """Take computation graphs one hop wider; whole graphs where that was no help before."""
-        self._extra_hops += 1
+        """Take leaving edges into computation graphs, or else one hop more; in the end all."""
         self._whole_agrees = False
         assert self._hops is not None  # nothing is missing from a whole graph
+        assert self._known is not None
+        if not self._leaving and not self._known.undirected:
+            self._leaving = True
+            return
+        self._extra_hops += 1
         self._hops = None if self._extra_hops > _EXTRA_HOPS else self._hops + 1
 
     def _around(self, data: Data) -> Neighbourhood:
@@ -66,20 +72,19 @@ class Reach:
         if known is None or known.data is not data:
             check_graph(data)
             self._engine.caller.check(data)
-            how = message_flow(self._model), counts_leaving(self._model)
-            known = Neighbourhood(data, self._groups, self._hops, *how)
-        elif known.hops != self._hops:
-            known = known.with_hops(self._hops)
-        self._known = known
-        return known
+            flow = message_flow(self._model)
+            known = Neighbourhood(data, self._groups, self._hops, flow, self._leaving)
+        self._known = known.reaching(self._hops, self._leaving)
+        return self._known
 
     def _widened(self, query: Query) -> Query:
-        """Return the query with one hop more; on the whole graph where there is no hop more."""
+        """Return the query on a wider cut; on the whole graph where there is none."""
         assert self._hops is not None
         assert query.source_node is not None
         around = self._around(query.source)
-        wider = node_query(query.source, query.source_node, around.with_hops(self._hops + 1))
+        further = around.reaching(self._hops + 1, leaving=True)
+        wider = node_query(query.source, query.source_node, further)
         if wider.data.num_edges > query.data.num_edges or self._whole_agrees:
             return wider
         self._whole_agrees = True  # or the caller will widen, and nothing is compared any more
-        return node_query(query.source, query.source_node, around.with_hops(None))
+        return node_query(query.source, query.source_node, around.reaching(None, leaving=True))

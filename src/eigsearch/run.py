@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from eigsearch import lockstep
 from eigsearch.caller import Caller, undisturbed
-from eigsearch.candidates import Family, Induce, Removals, Rows, Whole
+from eigsearch.candidates import Family, Removals, Rows, Whole
 from eigsearch.engine import BatchedEngine, Request, make_engine
 from eigsearch.errors import InputError, ModelError
 from eigsearch.explanation import SubgraphExplanation
@@ -81,6 +81,7 @@ class Run:
         wholes = [output[0] for output in outputs]
         if not self._reach.suffices(queries, wholes):
             self._reach.widen()
+            self._trusted = False
             return self.ask(questions, ahead)
         queries = [self._aim(*each) for each in zip(queries, questions, wholes, strict=True)]
         phis = phi_rows([query.goal for query in queries], outputs)
@@ -117,26 +118,30 @@ class Run:
         """
         largest = max(queries, key=lambda query: query.groups.count)
         if not self._trusted and not self.engine.understands(largest):
-            self._check_model(queries)
-        self._trusted = True
+            self._check_model(largest)
+        self._trusted = largest.groups.count > 0  # a graph without a part has no company to test
         return self.engine.confirm(largest)
 
-    def _check_model(self, queries: Sequence[Query]) -> None:
+    def _check_model(self, query: Query) -> None:
         """Stop sharing calls where that changes outputs, and refuse outputs of chance."""
-        if self._depends_on_company(queries, self._whole_outputs(queries)):
+        if self._depends_on_company(query):
             self.batched.shares_calls = False
-            self._refuse_chance(self._whole_outputs(queries), self._whole_outputs(queries))
+            self._refuse_chance(self._whole_outputs([query]), self._whole_outputs([query]))
 
     def _whole_outputs(self, queries: Sequence[Query]) -> list[Tensor]:
         return self.batched.outputs([Request(q, Whole(q.groups.count)) for q in queries])
 
-    def _depends_on_company(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
-        """Tell whether outputs change when each graph has another one beside it in the batch.
+    def _depends_on_company(self, query: Query) -> bool:
+        """Tell whether outputs change when a graph has another one beside it in the batch.
 
-        They do with a normalisation over the whole batch, and with dropout that never sleeps.
+        They do with a normalisation over the whole batch, with dropout that never sleeps, and where
+        small graphs are padded to the size of large ones: so both a graph and a part of it are
+        asked for alone.
         """
-        beside = self.batched.outputs([Request(query, _with_company(query)) for query in queries])
-        return any(_differ(once, again[:1]) for once, again in zip(outputs, beside, strict=True))
+        company = _graph_and_half(query)
+        (together,) = self.batched.outputs([Request(query, Rows(company))])
+        alone = [self.batched.outputs([Request(query, Rows(row[None]))])[0] for row in company]
+        return _differ(together, torch.cat(alone))
 
     def _refuse_chance(self, first: Sequence[Tensor], again: Sequence[Tensor]) -> None:
         for once, twice in zip(first, again, strict=True):
@@ -148,13 +153,13 @@ class Run:
                 )
 
     def _aim(self, query: Query, question: Question, output: Tensor) -> Query:
-        single = output.numel() == 1
+        apart = output.numel() == 1 or self.options.task == "binary_classification"
         target, prediction = resolve_target(
             output,
             target=None if question.target is None else int(question.target),
             task=self.options.task,
             return_type=self.options.return_type,
-            final_activation=self._final_activation(query) if single else None,
+            final_activation=self._final_activation(query) if apart else None,
             label=query.data.get("y"),
         )
         return query.aimed(target, prediction)
@@ -247,11 +252,11 @@ def _differ(once: Tensor, again: Tensor) -> bool:
     return bool(((once - again).abs() > _SAME * (1 + once.abs())).any())
 
 
-def _with_company(query: Query) -> Family:
-    """Return two candidates: the graph, and the graph without the second half of its groups."""
+def _graph_and_half(query: Query) -> Tensor:
+    """Return two keep-rows: all groups, and the first half of them."""
     rows = torch.ones(2, query.groups.count, dtype=torch.bool)
-    rows[1, (query.groups.count + 1) // 2 :] = False
-    return Rows(rows, Induce.SPANNING)
+    rows[1, query.groups.count // 2 :] = False
+    return rows
 
 
 def _check_scores(scores: Tensor, level: str, data: Data) -> None:

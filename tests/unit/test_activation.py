@@ -68,3 +68,16 @@ def test_logarithms_of_probabilities_are_told_apart() -> None:
 def test_explainers_read_an_output_as_a_run_does() -> None:
     model = Ending(torch.sigmoid)
     assert Subject(model, house(), 0, None).goal.return_type == kind(model) == "probs"
+
+
+def test_several_binary_outputs_are_probabilities_after_a_sigmoid() -> None:
+    model, data = make_net(outputs=4), house()
+    scores = eigsearch.explain(model, data, task="binary_classification", target=2)
+
+    class Probabilities(nn.Module):
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+            return torch.sigmoid(model(x, edge_index, batch=batch))
+
+    chances = eigsearch.explain(Probabilities(), data, task="binary_classification", target=2)
+    assert chances.value == pytest.approx(scores.value)
+    torch.testing.assert_close(chances.curve.kept, scores.curve.kept)

@@ -8,7 +8,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import GCN, GIN, GCNConv, SGConv, global_add_pool
+from torch_geometric.nn import (
+    GCN,
+    GIN,
+    GCNConv,
+    LSTMAggregation,
+    MessagePassing,
+    PairNorm,
+    SGConv,
+    global_add_pool,
+)
+from torch_geometric.utils import degree
 
 import eigsearch
 from tests.nets import FEATURES, WIDTH, house, make_net, mlp, vivid
@@ -316,3 +326,63 @@ def test_edges_may_be_small_integers(node: int | None) -> None:
     ex = eigsearch.explain(model, small, node=node)
     torch.testing.assert_close(ex.edge_score, expected.edge_score)
     assert torch.equal(ex.edge_mask, expected.edge_mask)
+
+
+class Padded(nn.Module):
+    """Reads the nodes of a graph one after the other, padded to the largest graph of the call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.pool = GCNConv(FEATURES, WIDTH), LSTMAggregation(WIDTH, WIDTH)
+        self.head = nn.Linear(WIDTH, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return self.head(self.pool(self.conv(x, edge_index).tanh(), batch))
+
+
+class Centred(nn.Module):
+    """Subtracts the mean over all nodes of a call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = GCNConv(FEATURES, 3), PairNorm()
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return global_add_pool(self.norm(self.conv(x, edge_index)).tanh(), batch)
+
+
+@pytest.mark.parametrize("kind", [Padded, Centred])
+@pytest.mark.parametrize("edges", [1, 18])
+def test_what_a_graph_shares_a_batch_with_does_not_show(kind: type[nn.Module], edges: int) -> None:
+    torch.manual_seed(0)
+    model, data = vivid(kind()), plain()
+    data.edge_index = data.edge_index[:, :edges]
+    together = eigsearch.explain(model, data, sparsity=0.0)
+    alone = eigsearch.explain(model, data, sparsity=0.0, max_batch_nodes=1)
+    torch.testing.assert_close(together.curve.kept, alone.curve.kept)
+    torch.testing.assert_close(together.curve.removed, alone.curve.removed)
+
+
+class Walk(MessagePassing):
+    """Shares a node's state equally between the edges that leave it."""
+
+    def __init__(self, width: int, out: int) -> None:
+        super().__init__()
+        self.lin = nn.Linear(width, out)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        share = degree(edge_index[0], len(x)).clamp_min(1).to(x.dtype)
+        return self.lin(x) + self.propagate(edge_index, x=self.lin(x) / share[:, None])
+
+
+@pytest.mark.parametrize("node", range(9))
+def test_edges_that_leave_a_computation_graph_count_where_a_layer_counts_them(node: int) -> None:
+    torch.manual_seed(0)
+    model = vivid(Walk(FEATURES, 3))
+    edge_index = torch.randint(0, 9, (2, 20), generator=torch.Generator().manual_seed(node))
+    data = Data(x=plain().x, edge_index=edge_index.unique(dim=1))
+    with torch.no_grad():
+        expected = model(data.x, data.edge_index)[node].softmax(-1)
+    ex = eigsearch.explain(model, data, node=node)
+    assert ex.value == pytest.approx(float(expected[ex.target]))
+    assert ex.prediction == int(expected.argmax())

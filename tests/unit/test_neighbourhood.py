@@ -52,6 +52,19 @@ def test_the_other_direction_comes_along() -> None:
     assert edges.tolist() == [8, 17]
 
 
+def test_small_integers_do_not_overflow_in_large_graphs() -> None:
+    ends = torch.tensor([[5, 0, 32768, 5], [0, 5, 5, 32768]], dtype=torch.int32)
+    data = Data(edge_index=ends, num_nodes=131_072)
+    assert Neighbourhood(data, "auto", 1).around(0)[3].tolist() == [0, 1]
+
+
+def test_an_index_finds_what_a_scan_finds() -> None:
+    data, many = house(), Neighbourhood(house(), "auto", 2)
+    for node in list(range(9)) * 6:
+        found = many.around(node)[3]
+        assert torch.equal(found, Neighbourhood(data, "auto", 2).around(node)[3])
+
+
 def test_the_rest_of_a_group_comes_along_from_anywhere() -> None:
     data = house()
     partition = torch.tensor([5, 1, 2, 3, 4, -1, 6, 7, 5] * 2)

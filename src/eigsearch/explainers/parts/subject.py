@@ -124,12 +124,14 @@ class Subject:
     def _resolve(self, target: int) -> Target:
         output = self.outputs()[0]
         posed = self.model if isinstance(self.model, Posed) else None
+        task = posed.task if posed else "auto"
+        apart = output.numel() == 1 or task == "binary_classification"
         goal, _ = resolve_target(
             output.detach(),
             target=target,
-            task=posed.task if posed else "auto",
+            task=task,
             return_type=posed.return_type if posed else "auto",
-            final_activation=final_activation(self.outputs) if output.numel() == 1 else None,
+            final_activation=final_activation(self.outputs) if apart else None,
             label=self.data.get("y"),
         )
         return goal
