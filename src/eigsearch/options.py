@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from eigsearch.caller import Forward
+from eigsearch.described import described
 from eigsearch.engine import ENGINES
 from eigsearch.errors import InputError
 from eigsearch.groups import GroupSpec
@@ -73,16 +74,10 @@ class Options:
 
     def describe(self) -> dict[str, Any]:
         """Return the options as plain values, with the versions that they ran under."""
-        plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        plain = {f.name: described(getattr(self, f.name)) for f in fields(self)}
+        if isinstance(self.groups, Tensor):
+            plain["groups"] = f"partition of {self.groups.numel()} edges"
         return {**plain, "versions": versions()}
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, Tensor):
-        return f"partition of {value.numel()} edges"
-    return getattr(value, "name", None) or getattr(value, "__name__", None) or repr(value)
 
 
 def versions() -> dict[str, str]:

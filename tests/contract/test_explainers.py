@@ -19,6 +19,7 @@ import eigsearch
 from eigsearch import explainers
 from eigsearch.errors import EigsearchError, UnsupportedError
 from eigsearch.explainers import Method
+from eigsearch.work.digest import held_digest
 
 NAMES = explainers.names()
 TRAINED = [name for name in NAMES if explainers.get(name).card.trains]
@@ -340,3 +341,13 @@ def test_a_task_that_a_method_does_not_have_is_refused(name):
     assert tasks(name) == ("graph",)
     with pytest.raises(UnsupportedError):
         make(name).rank(Net(conv_for(name), "node").eval(), tailed(), 0, 2)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_what_was_trained_is_known_by_its_weights(name):
+    one, same, other = make(name), make(name), make(name)
+    for method, graphs in zip((one, same, other), (0, 0, 1), strict=True):
+        method.fit(Net().eval(), training_graphs()[graphs:])
+    before = held_digest(one)
+    one.rank(Net().eval(), tailed(), 0, None)
+    assert before == held_digest(one) == held_digest(same) != held_digest(other)

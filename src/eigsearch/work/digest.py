@@ -1,13 +1,16 @@
-"""Hashes by which a continued run knows its model and its data again."""
+"""Hashes by which a continued run knows its model, its data and its options again."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from eigsearch.described import described, unsaid
 
 
 def digest_of(parts: Iterable[Mapping[str, Any]]) -> str:
@@ -26,10 +29,37 @@ def digest_of(parts: Iterable[Mapping[str, Any]]) -> str:
 
 def model_digest(model: Any) -> str:
     """Return the SHA-256 of a model's kind and weights."""
-    kind = type(model) if isinstance(model, torch.nn.Module) else model
-    name = getattr(kind, "__qualname__", type(kind).__qualname__)
-    weights = model.state_dict() if isinstance(model, torch.nn.Module) else {}
-    return digest_of([{"kind": f"{kind.__module__}.{name}"}, weights])
+    if not isinstance(model, torch.nn.Module):
+        return digest_of([{"kind": described(model)}, dict(_leaves(unsaid(model)))])
+    kind = type(model)
+    return digest_of([{"kind": f"{kind.__module__}.{kind.__qualname__}"}, model.state_dict()])
+
+
+def held_digest(value: Any) -> str | None:
+    """Return the SHA-256 of what an option holds and does not say, None where that is nothing.
+
+    An explainer says how it was trained, and holds the weights that came of it.
+    """
+    held = unsaid(value)
+    return digest_of([dict(_leaves(held))]) if held else None
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield tensors and plain values that make up a value, each with its path."""
+    if isinstance(value, torch.nn.Module) or hasattr(value, "rank"):  # a ranker inside another
+        yield path, described(value)
+        value = unsaid(value)
+    elif isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, (set, frozenset)):
+        value = sorted(str(described(each)) for each in value)
+    if isinstance(value, (list, tuple)):
+        value = dict(enumerate(value))
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _leaves(part, f"{path}.{described(key)}")
+    else:
+        yield path, value if isinstance(value, Tensor) else described(value)
 
 
 def _update(total: Any, value: Any) -> None:

@@ -17,7 +17,7 @@ from eigsearch.options import Options
 from eigsearch.run import Run
 from eigsearch.store import Manifest, ResultDirectory, Writer
 from eigsearch.work.backends import check_workers, perform
-from eigsearch.work.digest import digest_of, model_digest
+from eigsearch.work.digest import digest_of, held_digest, model_digest
 from eigsearch.work.shards import Plan, check_shard_size, default_shard_size
 from eigsearch.work.sources import DatabaseSource, MemorySource, Source
 from eigsearch.work.worker import ExplainJob
@@ -235,6 +235,7 @@ def _config(
     plain = {k: v for k, v in options.describe().items() if k != "versions"}
     if isinstance(options.groups, Tensor):
         plain["groups"] = digest_of([{"groups": options.groups}])
+    held = {name: held_digest(getattr(options, name)) for name in ("forward", "ranker", "search")}
     return {
         "data": source.digest,
         "items": _spelled(plan.items),
@@ -243,6 +244,7 @@ def _config(
         "options": plain,
         "seed": seed,
         "target": plan.targets if isinstance(plan.targets, int | None) else _spelled(plan.targets),
+        **{name: digest for name, digest in held.items() if digest is not None},
         **about,
     }
 

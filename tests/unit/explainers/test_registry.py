@@ -1,8 +1,12 @@
 """The registry: names, near misses, options and the table."""
 
+import inspect
+from typing import Any
+
 import pytest
 
 from eigsearch import explainers
+from eigsearch.described import described
 from eigsearch.errors import InputError
 from eigsearch.explainers.gnn_explainer import GNNExplainer
 
@@ -36,3 +40,21 @@ def test_the_table_has_a_row_for_each_name_and_no_empty_cell():
     assert {"eig_search", "sa", "grad", "gradcam", "ig", "att", "occlusion", "random"} <= set(
         explainers.names()
     )
+
+
+def other(default: Any) -> Any:
+    """Return a value that an option with this default can have as well."""
+    if default is None:
+        return 0.25
+    return tuple(each + 1 for each in default) if isinstance(default, tuple) else default + 1
+
+
+@pytest.mark.parametrize("name", explainers.names())
+def test_a_description_differs_where_an_option_does_and_nowhere_else(name):
+    plain = explainers.get(name)
+    assert described(plain) == described(explainers.get(name)) == plain.card.name
+    for option, parameter in inspect.signature(type(plain)).parameters.items():
+        changed = {option: other(parameter.default)}
+        words = described(explainers.get(name, **changed))
+        assert words == described(explainers.get(name, **changed))
+        assert words == f"{plain.card.name}({option}={changed[option]!r})"

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
+from torch_geometric.data import Batch
 from torch_geometric.nn import GCN
 
 import eigsearch
-from eigsearch import store
+from eigsearch import explainers, store
 from eigsearch.datasets import generate
 from eigsearch.errors import InputError, ModelError
 from eigsearch.options import Options
+from eigsearch.search import Refine
 from eigsearch.work import explain_to
 from tests.unit.work.networks import Choosy, Small
 
@@ -83,6 +86,47 @@ def test_another_configuration_is_refused(tmp_path: Path, change: dict, word: st
     assert row_bytes(tmp_path / "out") == whole
 
 
+def doubled(model: Small, batch: Batch) -> Tensor:
+    return 2 * model(batch.x, batch.edge_index, batch.batch)
+
+
+def tripled(model: Small, batch: Batch) -> Tensor:
+    return 3 * model(batch.x, batch.edge_index, batch.batch)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "word"),
+    [
+        ({"search": Refine(parsimony=0.0)}, {"search": Refine(parsimony=0.2)}, "search"),
+        ({"ranker": explainers.Random(1)}, {"ranker": explainers.Random(2)}, "ranker"),
+        ({"forward": doubled}, {"forward": tripled}, "forward"),
+        (
+            {"forward": lambda model, batch: doubled(model, batch)},
+            {"forward": lambda model, batch: tripled(model, batch)},
+            "forward",
+        ),
+    ],
+)
+def test_the_run_of_another_object_is_refused(
+    tmp_path: Path, before: dict, now: dict, word: str
+) -> None:
+    explain_to(tmp_path / "out", Small(), GRAPHS[:2], options=Options(**before))
+    end = explain_to(tmp_path / "out", Small(), GRAPHS[:2], options=Options(**before))
+    assert end.before == 2
+    with pytest.raises(InputError, match=word):
+        explain_to(tmp_path / "out", Small(), GRAPHS[:2], options=Options(**now))
+
+
+def test_an_explainer_with_other_weights_is_refused(tmp_path: Path) -> None:
+    for graphs in (2, 2, 3):
+        ranker = explainers.PGExplainer(epochs=1)
+        ranker.fit(Small(), GRAPHS[:graphs])
+        if graphs == 2:
+            explain_to(tmp_path / "out", Small(), GRAPHS[:2], options=Options(ranker=ranker))
+    with pytest.raises(InputError, match=r"config\.ranker"):
+        explain_to(tmp_path / "out", Small(), GRAPHS[:2], options=Options(ranker=ranker))
+
+
 def test_other_weights_and_other_graphs_are_refused(tmp_path: Path) -> None:
     explain_to(tmp_path / "out", Small(), GRAPHS)
     other = Small()
@@ -91,6 +135,15 @@ def test_other_weights_and_other_graphs_are_refused(tmp_path: Path) -> None:
         explain_to(tmp_path / "out", other, GRAPHS)
     with pytest.raises(InputError, match=r"config\.data"):
         explain_to(tmp_path / "out", Small(), broken(3))
+
+
+def test_a_function_as_the_model_is_known_by_what_it_does(tmp_path: Path) -> None:
+    net = Small()
+    explain_to(tmp_path / "out", lambda x, edge_index, batch: net(x, edge_index, batch), GRAPHS)
+    with pytest.raises(InputError, match=r"config\.model"):
+        explain_to(
+            tmp_path / "out", lambda x, edge_index, batch: -net(x, edge_index, batch), GRAPHS
+        )
 
 
 def test_a_bad_graph_becomes_a_row_with_the_reason(tmp_path: Path) -> None:

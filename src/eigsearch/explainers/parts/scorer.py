@@ -15,11 +15,15 @@ class Scorer(nn.Module):
     orders of magnitude, and training from raw ones often ends in a poor local minimum.
     """
 
+    mean: Tensor
+    spread: Tensor
+
     def __init__(self, inputs: Tensor) -> None:
         super().__init__()
         self.width = inputs.size(1)
-        self.mean, spread = inputs.mean(dim=0), inputs.std(dim=0)
-        self.spread = torch.where(spread > 0, spread, 1.0)
+        spread = inputs.std(dim=0)
+        self.register_buffer("mean", inputs.mean(dim=0))
+        self.register_buffer("spread", torch.where(spread > 0, spread, 1.0))
         self.layers = nn.Sequential(nn.Linear(self.width, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))
 
     def forward(self, inputs: Tensor) -> Tensor:
