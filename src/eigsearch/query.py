@@ -33,6 +33,7 @@ class Query:
         node: The explained node in `data`, or None for a graph-level prediction.
         source_node: The explained node in `source`.
         edges: Where the edges of `data` stand in `source`; None where they are all of them.
+        nodes: Where the nodes of `data` stand in `source`; None where they are all of them.
         target: The explained class; known once the model has been asked.
         prediction: What the model predicts.
         without: φ without each group, where it was asked along with the whole graph.
@@ -44,6 +45,7 @@ class Query:
     node: int | None = None
     source_node: int | None = None
     edges: Tensor | None = None
+    nodes: Tensor | None = None
     target: Target | None = None
     prediction: int | float | None = None
     without: Tensor | None = None
@@ -128,7 +130,7 @@ def node_query(data: Data, node: int, neighbourhood: Neighbourhood) -> Query:
         )
     local, groups, nodes, edges = neighbourhood.around(node)
     position = int((nodes == node).nonzero())
-    return Query(data, local, groups, position, node, edges)
+    return Query(data, local, groups, position, node, edges, nodes)
 
 
 def _attribute_level(data: Data, name: str) -> tuple[Level, int]:

@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import APPNP, GAT, GCN, ChebConv, GCNConv, GINConv, SGConv
 
 from eigsearch.neighbourhood import Neighbourhood, count_hops, message_flow
+from eigsearch.query import node_query
 from tests.nets import house, mlp
 
 
@@ -95,3 +96,12 @@ def test_hops_are_counted_from_the_layers(model: nn.Module, hops: int | None) ->
 def test_the_flow_is_that_of_the_layers() -> None:
     assert message_flow(GCNConv(2, 2, flow="target_to_source")) == "target_to_source"
     assert message_flow(nn.Linear(2, 2)) == "source_to_target"
+
+
+@pytest.mark.parametrize("hops", [0, 1, None])
+def test_a_query_says_where_its_nodes_and_edges_stand(hops: int | None) -> None:
+    data = house()
+    query = node_query(data, 7, Neighbourhood(data, "auto", hops))
+    assert torch.equal(query.data.x, data.x[query.nodes])
+    assert torch.equal(query.nodes[query.data.edge_index], data.edge_index[:, query.edges])
+    assert int(query.nodes[query.node]) == query.source_node == 7

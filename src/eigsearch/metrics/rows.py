@@ -36,9 +36,9 @@ def kept_requests(claim: Claim, query: Query) -> list[Request]:
     if claim.node_mask is None:
         return [Request(query, Rows(kept_groups(claim, query), Induce.EDGES))]
     if claim.edge_mask is None:
-        return [Request(query, Rows(claim.nodes[:, local_nodes(query)], Induce.NODES))]
-    nodes, groups = claim.nodes[:, local_nodes(query)], kept_groups(claim, query)
-    return [_own_graph(query, *each) for each in zip(nodes, groups, strict=True)]
+        return [Request(query, Rows(_kept_nodes(claim, query), Induce.NODES))]
+    kept = zip(_kept_nodes(claim, query), kept_groups(claim, query), strict=True)
+    return [_own_graph(query, nodes, groups) for nodes, groups in kept]
 
 
 def removed_request(claim: Claim, query: Query) -> Request:
@@ -46,13 +46,9 @@ def removed_request(claim: Claim, query: Query) -> Request:
     return Request(query, Rows(~kept_groups(claim, query), Induce.EDGES))
 
 
-def local_nodes(query: Query) -> Tensor:
-    """Return the nodes of the graph as given that the evaluated graph is made of."""
-    source = query.source
-    if query.edges is None or query.data.num_nodes == source.num_nodes:
-        return torch.arange(int(source.num_nodes))
-    ends = source.edge_index[:, query.edges].flatten().cpu()
-    return torch.unique(torch.cat([ends, torch.tensor([query.source_node])]))
+def _kept_nodes(claim: Claim, query: Query) -> Tensor:
+    """Return which nodes of the evaluated graph each explanation of a claim holds."""
+    return claim.nodes if query.nodes is None else claim.nodes[:, query.nodes.cpu()]
 
 
 def _edges_between(data: Data, node_rows: Tensor) -> Tensor:

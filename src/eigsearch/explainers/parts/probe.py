@@ -27,12 +27,10 @@ class Probe:
     Attributes:
         run: What calls the model.
         query: The prediction, on the graph that it depends on.
-        nodes: Where the nodes of that graph stand in the graph that the user gave.
     """
 
     run: Run
     query: Query
-    nodes: Tensor
 
     @property
     def data(self) -> Data:
@@ -55,8 +53,10 @@ class Probe:
 
     def spread(self, score: Tensor) -> Tensor:
         """Return scores for all nodes that the user gave; those out of reach get the lowest."""
+        if self.query.nodes is None:
+            return score.float()
         every = torch.full((int(self.query.source.num_nodes),), float(score.min()))
-        every[self.nodes] = score.float()
+        every[self.query.nodes.cpu()] = score.float()
         return every
 
     def spread_edges(self, score: Tensor) -> Tensor:
@@ -75,7 +75,7 @@ def probe(model: Any, data: Data, target: int, node: int | None) -> Iterator[Pro
     with undisturbed(model):
         run = Run(model, Options())
         (query,), _ = run.ask([Question(data, target, node)])
-        yield Probe(run, query, _origin(query))
+        yield Probe(run, query)
 
 
 def require_features(data: Data, name: str) -> None:
@@ -85,13 +85,3 @@ def require_features(data: Data, name: str) -> None:
             f"Expected the graph to have node features `x`, which {name} perturbs (got none). "
             "Set `data.x`, or choose a method that removes edges."
         )
-
-
-def _origin(query: Query) -> Tensor:
-    """Return the user's number of each node of the query's graph."""
-    if query.data is query.source:
-        return torch.arange(int(query.source.num_nodes))
-    assert query.edges is not None
-    assert query.source_node is not None
-    ends = query.source.edge_index[:, query.edges].flatten().cpu()
-    return torch.unique(torch.cat([torch.tensor([query.source_node]), ends]))
