@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 import torch
 
+from eigsearch.bench.machine import processor
 from eigsearch.options import versions
 
 RESULTS = Path(__file__).parents[1] / "results" / "speed"
@@ -32,13 +32,7 @@ def interleaved(runs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, t
 
 def machine() -> dict[str, str]:
     """Return what a measurement depends on."""
-    cpu = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        cpu = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return {"cpu": cpu, "threads": str(torch.get_num_threads()), **versions()}
+    return {"cpu": processor(), "threads": str(torch.get_num_threads()), **versions()}
 
 
 def write(name: str, rows: Sequence[dict[str, Any]]) -> Path:

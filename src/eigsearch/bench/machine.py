@@ -16,7 +16,18 @@ from eigsearch.options import versions
 @cache
 def machine() -> str:
     """Return the processor, the number of cores and the system, in a line."""
-    return f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+    return f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+
+
+@cache
+def processor() -> str:
+    """Return the processor's name; Linux tells it in a file only."""
+    listing = Path("/proc/cpuinfo")
+    if listing.is_file():
+        for line in listing.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown processor"
 
 
 @cache
@@ -29,13 +40,3 @@ def software() -> str:
 def load() -> float | None:
     """Return how many processes wanted a core in the last minute: times on a busy machine lie."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-
-
-def _processor() -> str:
-    """Return the processor's name; Linux tells it in a file only."""
-    listing = Path("/proc/cpuinfo")
-    if listing.is_file():
-        for line in listing.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown processor"
