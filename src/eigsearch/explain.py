@@ -88,7 +88,7 @@ def explain_dataset(
         ranker, search, size,
     )  # fmt: skip
     if workers is not None or ray is not None:
-        from eigsearch.work import explain_many  # the one place where the core looks downwards
+        from eigsearch.work import explain_many  # downwards: one process needs none of it
 
         return explain_many(
             model,
