@@ -1,4 +1,4 @@
-"""One thread, no deadlines, and in CI the same random examples every time."""
+"""One thread, no deadlines, and the same examples every time, unless `RANDOM_EXAMPLES` is set."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import torch
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "default",
+    "eigsearch",
     deadline=None,
     max_examples=25,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     database=None,
+    derandomize="RANDOM_EXAMPLES" not in os.environ,
 )
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+settings.load_profile("eigsearch")
 
 
 @pytest.fixture(autouse=True, scope="session")
