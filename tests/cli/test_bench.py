@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import pytest
 from eigsearch.bench import Results
 from eigsearch.bench.schema import TIMES
 from tests.cli.conftest import Run
-from tests.cli.killing import CONTEXT
+from tests.cli.killing import CONTEXT, kill, stop_writing
 
 PLAN = """
 description = "a few seconds"
@@ -35,6 +34,7 @@ pictures = 1
 def _command(plan: Path, out: Path, environment: dict[str, str]) -> None:
     from eigsearch.cli import main
 
+    stop_writing(Results, 5)
     os.environ.clear()  # the fork server may be from a test that had another one
     os.environ.update(environment)
     sys.argv = ["eigsearch", "bench", str(plan), "--out", str(out)]
@@ -47,9 +47,7 @@ def _kill_half_way(plan: Path, out: Path) -> None:
     process.start()
     while process.is_alive() and len(list(out.glob("rows/[!.]*.parquet"))) < 3:
         time.sleep(0.002)
-    process.kill()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    kill(process)
 
 
 def _content(out: Path) -> pa.Table:
