@@ -112,7 +112,7 @@ def test_training_earns_more_and_finds_houses():
     before = [trained(seed, 0, 0) for seed in (0, 1)]
     after = [trained(seed, 20, 20) for seed in (0, 1)]
     for method in after:
-        assert sum(method.losses[-4:]) < 0.9 * sum(method.losses[:4])
+        assert sum(method.losses[-4:]) < 0.95 * sum(method.losses[:4])
     untrained, learned = (
         sum(mean_auc(method, graphs(HOUSE, 5)) for method in methods) / 2
         for methods in (before, after)
