@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sized
 from itertools import islice, zip_longest
 from typing import Any
 
-from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.caller import Forward
+from eigsearch.chosen import Classes, Nodes, chosen_classes, chosen_nodes, one_class, one_node
 from eigsearch.errors import InputError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.groups import GroupSpec
@@ -52,15 +52,16 @@ def explain(
         sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, max_memory,
         ranker, search, size,
     )  # fmt: skip
-    return Run(model, options).answer([Question(data, target, node)])[0]
+    question = Question(data, one_class(target), one_node(node))
+    return Run(model, options).answer([question])[0]
 
 
 def explain_dataset(
     model: Any,
     dataset: Iterable[Data] | Data,
     *,
-    target: int | Sequence[int | None] | Tensor | None = None,
-    node: Sequence[int] | Tensor | None = None,
+    target: Classes | None = None,
+    node: Nodes | None = None,
     sparsity: float = 0.5,
     min_size: int = 2,
     groups: GroupSpec = "auto",
@@ -78,10 +79,11 @@ def explain_dataset(
 ) -> Iterator[SubgraphExplanation]:
     """Yield an explanation for each graph, in order, with model calls shared across graphs.
 
-    For a model that predicts nodes, pass one graph and the nodes to explain as `node`. `target` may
-    be one class for all or one for each. `workers` spreads the graphs over so many processes, `ray`
-    over the cluster at an address (`"auto"` for one that runs here). The other keywords are
-    described in `eigsearch.Options`.
+    For a model that predicts nodes, pass one graph and the nodes to explain as `node`: their
+    numbers, or a mask of bools such as `data.test_mask`. `target` may be one class for all or one
+    for each. `workers` spreads the graphs over so many processes, `ray` over the cluster at an
+    address (`"auto"` for one that runs here). The other keywords are described in
+    `eigsearch.Options`.
     """
     options = Options(
         sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, max_memory,
@@ -91,24 +93,19 @@ def explain_dataset(
         from eigsearch.work import explain_many  # downwards: one process needs none of it
 
         return explain_many(
-            model,
-            dataset,
-            node=node,
-            options=options,
-            workers=workers,
-            ray=ray,
-            target=target.tolist() if isinstance(target, Tensor) else target,
+            model, dataset, node=node, target=target, options=options, workers=workers, ray=ray
         )
+    classes = chosen_classes(target)
     if node is None:
         graphs: Iterable[Data] = [dataset] if isinstance(dataset, Data) else dataset
-        return _settled(answers(model, _each(graphs, target), options))
+        return _settled(answers(model, _each(graphs, classes), options))
     if not isinstance(dataset, Data):
         raise InputError(
             f"Expected one graph together with `node` (got {type(dataset).__name__}). "
             "Call explain_dataset once for each graph."
         )
-    nodes = [int(n) for n in node]
-    asked = zip(_each([dataset] * len(nodes), target), nodes, strict=True)
+    nodes = chosen_nodes(node, dataset)
+    asked = zip(_each([dataset] * len(nodes), classes), nodes, strict=True)
     questions = (question._replace(node=n) for question, n in asked)
     return _settled(answers(model, questions, options))
 
@@ -127,11 +124,9 @@ def _settled(explanations: Iterator[SubgraphExplanation]) -> Iterator[SubgraphEx
         yield from explanations
 
 
-def _each(
-    graphs: Iterable[Data], target: int | Sequence[int | None] | Tensor | None
-) -> Iterator[Question]:
+def _each(graphs: Iterable[Data], target: int | list[int | None] | None) -> Iterator[Question]:
     """Return a question about each graph, with the one target or with its own."""
-    if not isinstance(target, (Sequence, Tensor)):
+    if not isinstance(target, list):
         return (Question(graph, target) for graph in graphs)
     if isinstance(graphs, Sized) and len(graphs) != len(target):
         raise _uneven(len(graphs), len(target))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from torch import Tensor
 from torch_geometric.data import Data
 
+from eigsearch.chosen import Classes, Nodes
 from eigsearch.errors import ModelError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.options import Options
@@ -24,8 +24,8 @@ def explain_many(
     model: Any,
     data: Source | Iterable[Data] | Data,
     *,
-    node: Sequence[int] | Tensor | None = None,
-    target: int | Sequence[int | None] | None = None,
+    node: Nodes | None = None,
+    target: Classes | None = None,
     options: Options | None = None,
     workers: int | None = None,
     ray: str | None = None,

@@ -11,6 +11,7 @@ from typing import Any
 from torch import Tensor
 from torch_geometric.data import Data, OnDiskDataset
 
+from eigsearch.chosen import Classes, Nodes, chosen_classes, chosen_nodes
 from eigsearch.errors import InputError, ModelError
 from eigsearch.heap import settled
 from eigsearch.options import Options
@@ -55,8 +56,8 @@ def explain_to(
     data: Source | Iterable[Data] | Data,
     *,
     index: Sequence[int] | None = None,
-    node: Sequence[int] | Tensor | None = None,
-    target: int | Sequence[int | None] | None = None,
+    node: Nodes | None = None,
+    target: Classes | None = None,
     options: Options | None = None,
     seed: int = 0,
     shard_size: int | None = None,
@@ -78,7 +79,7 @@ def explain_to(
         model: The model to explain.
         data: Graphs, a source of them, or the one graph of a node set.
         index: The graphs to explain by number, by default all.
-        node: The nodes to explain, where `data` is the graph of a node set.
+        node: The nodes to explain, where `data` is the graph of a node set: numbers, or a mask.
         target: The class to explain, one for all or one for each; by default the predicted one.
         options: How to explain.
         seed: Where the randomness of an explainer starts.
@@ -190,8 +191,8 @@ def as_source(data: Source | Iterable[Data] | Data) -> Source:
 def make_plan(
     source: Source,
     index: Sequence[int] | None,
-    node: Sequence[int] | Tensor | None,
-    target: int | Sequence[int | None] | None,
+    node: Nodes | None,
+    target: Classes | None,
     shard_size: int | None,
 ) -> Plan:
     """Return what is to be explained, after making sure that the source has it."""
@@ -200,15 +201,16 @@ def make_plan(
             f"Expected one graph together with `node` (got {len(source)}). "
             "Explain the nodes of one graph at a time."
         )
-    items = _items(source, index) if node is None else [int(n) for n in node]
-    if not (target is None or isinstance(target, int)) and len(target) != len(items):
+    items = _items(source, index) if node is None else chosen_nodes(node, source[0])
+    classes = chosen_classes(target)
+    if isinstance(classes, list) and len(classes) != len(items):
         raise InputError(
-            f"Expected one `target` for each of {len(items)} predictions (got {len(target)}). "
+            f"Expected one `target` for each of {len(items)} predictions (got {len(classes)}). "
             "Pass one class for all, or as many as there are."
         )
     size = default_shard_size(len(items)) if shard_size is None else shard_size
     check_shard_size(size)
-    return Plan(items, target, size, source if node is None else None)
+    return Plan(items, classes, size, source if node is None else None)
 
 
 def _items(source: Source, index: Sequence[int] | None) -> Sequence[int]:
