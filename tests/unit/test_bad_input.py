@@ -100,7 +100,9 @@ OPTIONS = {
     "sparsity below": ({"sparsity": -0.1}, "`sparsity`"),
     "sparsity as text": ({"sparsity": "half"}, "`sparsity`"),
     "sparsity NaN": ({"sparsity": float("nan")}, "`sparsity`"),
+    "sparsity as a bool": ({"sparsity": False}, "`sparsity`"),
     "min_size": ({"min_size": 0}, "`min_size`"),
+    "min_size as a bool": ({"min_size": True}, "`min_size`"),
     "min_size as a share": ({"min_size": 2.5}, "`min_size`"),
     "groups": ({"groups": "rings"}, "`groups`"),
     "groups too short": ({"groups": torch.zeros(7).long()}, "18 directed edges"),
@@ -115,6 +117,7 @@ OPTIONS = {
     "search": ({"search": "deepest"}, "`search`"),
     "size with a search": ({"size": 4}, "`size`"),
     "size": ({"search": None, "size": 0}, "`size`"),
+    "size as a bool": ({"search": None, "size": True}, "`size`"),
     "size as a share": ({"search": None, "size": 2.5}, "`size`"),
 }
 

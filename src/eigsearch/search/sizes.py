@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Integral, Real
+from typing import Any
 
 from eigsearch.errors import InputError
 from eigsearch.ranking import Ranking
@@ -34,7 +36,7 @@ def size_range(groups: int, sparsity: float, min_size: int = 2) -> tuple[int, in
     check_min_size(min_size)
     if groups < 3:  # no size from 2 to |E| − 1 exists: try those that do
         return min(1, groups), groups
-    smallest = min(min_size, groups - 1)
+    smallest = min(int(min_size), groups - 1)
     limit = size_at(groups, sparsity)
     return smallest, max(smallest, min(max(limit, 2), groups - 1))
 
@@ -50,17 +52,30 @@ def size_at(groups: int, sparsity: float) -> int:
 
 def check_sparsity(sparsity: float) -> None:
     """Refuse a sparsity that is not a share."""
-    if not isinstance(sparsity, (int, float)) or not 0 <= sparsity < 1:
+    if not _is(Real, sparsity) or not 0 <= sparsity < 1:
         raise InputError(
-            f"Expected `sparsity` to be at least 0 and below 1 (got {sparsity!r}). "
+            f"Expected `sparsity` to be a number of at least 0 and below 1 (got {sparsity!r}). "
             "Pass 0.5 to keep at most half of the edges, 0.0 for no limit."
         )
 
 
 def check_min_size(min_size: int) -> None:
     """Refuse a smallest size that is not a number of groups."""
-    if not isinstance(min_size, int) or min_size < 1:
+    _check_count("min_size", min_size, "Pass the smallest number of edges that it may have.")
+
+
+def check_size(size: int) -> None:
+    """Refuse a size that is not a number of groups."""
+    _check_count("size", size, "Pass a number of edges.")
+
+
+def _check_count(name: str, count: int, advice: str) -> None:
+    if not _is(Integral, count) or count < 1:
         raise InputError(
-            f"Expected `min_size` to be a whole number of at least 1 (got {min_size!r}). "
-            "Pass the smallest number of edges that an explanation may have."
+            f"Expected `{name}` to be a whole number of at least 1 (got {count!r}). {advice}"
         )
+
+
+def _is(kind: type, value: Any) -> bool:
+    """Tell whether a value is a number of a kind, NumPy's included; True is no number."""
+    return isinstance(value, kind) and not isinstance(value, bool)

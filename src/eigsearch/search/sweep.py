@@ -10,10 +10,9 @@ import torch
 from torch import Tensor
 
 from eigsearch.candidates import Family
-from eigsearch.errors import InputError
 from eigsearch.search.base import Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
-from eigsearch.search.sizes import size_at, sizes_to_try
+from eigsearch.search.sizes import check_size, size_at, sizes_to_try
 
 
 def walk(
@@ -48,18 +47,14 @@ class FixedSize:
     name = "fixed"
 
     def __post_init__(self) -> None:
-        if self.size is not None and (not isinstance(self.size, int) or self.size < 1):
-            raise InputError(
-                f"Expected `size` to be a whole number of at least 1 (got {self.size!r}). "
-                "Pass a number of edges."
-            )
+        if self.size is not None:
+            check_size(self.size)
 
     def steps(self, problem: Problem) -> Steps:
         """Evaluate the one subgraph of the given size."""
-        groups = problem.ranking.count
-        size = size_at(groups, problem.sparsity) if self.size is None else min(self.size, groups)
-        size = problem.ranking.within(size)
-        curve = yield from walk(problem, [size])
+        groups, size = problem.ranking.count, self.size
+        size = size_at(groups, problem.sparsity) if size is None else min(int(size), groups)
+        curve = yield from walk(problem, [problem.ranking.within(size)])
         return _outcome(problem, curve, 0)
 
 

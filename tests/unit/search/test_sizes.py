@@ -1,0 +1,45 @@
+"""Sizes are counted exactly, whoever's numbers they come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eigsearch
+from eigsearch.search import FixedSize
+from eigsearch.search.sizes import size_range
+from tests.nets import house, make_net
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_sparsity_of_numpy_is_the_share_that_it_is_printed_as(kind: Any) -> None:
+    assert size_range(10, kind(0.7)) == size_range(10, 0.7) == (2, 3)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint32])
+def test_sizes_of_numpy_are_sizes(kind: Any) -> None:
+    smallest, largest = size_range(10, 0.5, min_size=kind(3))
+    assert (smallest, largest) == (3, 5)
+    assert type(smallest) is type(largest) is int
+    assert FixedSize(kind(3)).size == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "plain"),
+    [
+        ({"sparsity": np.float32(0.7)}, {"sparsity": 0.7}),
+        ({"min_size": np.int64(3)}, {"min_size": 3}),
+        ({"search": None, "size": np.int64(3)}, {"search": None, "size": 3}),
+    ],
+)
+def test_options_of_numpy_explain_as_plain_ones(
+    options: dict[str, Any], plain: dict[str, Any], tmp_path: Path
+) -> None:
+    given = eigsearch.explain(make_net(), house(), **options)
+    expected = eigsearch.explain(make_net(), house(), **plain)
+    assert given.edge_mask.tolist() == expected.edge_mask.tolist()
+    assert given.curve.size.tolist() == expected.curve.size.tolist()
+    given.save(tmp_path / "explanation.json")
