@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -34,7 +35,7 @@ class Caller:
             )
         self.model = model
         self._forward = forward
-        self._parameters = _parameters(model) if forward is None else {}
+        self._parameters = _checked_parameters(model) if forward is None else {}
         self.takes_object = forward is not None or _takes_object(self._parameters)
         self._accepted: set[tuple[str, ...]] = set()  # names of attributes that were enough
 
@@ -96,15 +97,42 @@ class Caller:
         return arguments
 
 
-def _parameters(model: Any) -> dict[str, inspect.Parameter]:
+def parameters_of(model: Any) -> dict[str, inspect.Parameter]:
+    """Return the named parameters of a model, those of what it wraps where it has none itself.
+
+    None at all where the model keeps them to itself, as those compiled by TorchScript do.
+    """
+    if isinstance(model, partial):
+        free = list(parameters_of(model.func).items())[len(model.args) :]
+        return {name: parameter for name, parameter in free if name not in model.keywords}
     model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
-    forward = model.forward if isinstance(model, torch.nn.Module) else model
+    inside = getattr(model, "module", None)  # what DataParallel and its like wrap
+    own = _own_parameters(model.forward if isinstance(model, torch.nn.Module) else model)
+    return own if own or inside is None else parameters_of(inside)
+
+
+def bare(model: Any) -> Any:
+    """Return the model that arguments were bound to by `functools.partial`, or the model itself."""
+    return bare(model.func) if isinstance(model, partial) else model
+
+
+def _own_parameters(forward: Any) -> dict[str, inspect.Parameter]:
+    try:
+        parameters = inspect.signature(forward).parameters
+    except (TypeError, ValueError):  # not written in Python
+        return {}
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return {
-        name: parameter
-        for name, parameter in inspect.signature(forward).parameters.items()
-        if parameter.kind not in variadic
-    }
+    return {name: each for name, each in parameters.items() if each.kind not in variadic}
+
+
+def _checked_parameters(model: Any) -> dict[str, inspect.Parameter]:
+    parameters = parameters_of(model)
+    if not parameters:
+        raise InputError(
+            f"Expected the model's forward to name its arguments (got {type(model).__name__}, "
+            "which names none). Pass `forward=lambda model, batch: …` to call the model your way."
+        )
+    return parameters
 
 
 def _takes_object(parameters: dict[str, inspect.Parameter]) -> bool:
@@ -118,6 +146,7 @@ def undisturbed(model: Any) -> Iterator[None]:
 
     Layers that cache a normalised graph (`cached=True`) are made to compute it for each candidate.
     """
+    model = bare(model)
     modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
     training = [module for module in modules if module.training]
     cached = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from eigsearch.caller import Forward
+from eigsearch.caller import Forward, parameters_of
 from eigsearch.errors import InputError, UnsupportedError
 
 _BATCHING = ("batch", "batch_size", "ptr")  # recomputed for each batch of candidates
@@ -143,7 +142,7 @@ class Inputs:
         None where calling by argument names does the same; a model that PyG's conventions do not
         name, or that takes constants, gets `x` and `edge_index` by position.
         """
-        parameters = inspect.signature(model.forward).parameters
+        parameters = parameters_of(model)
         takes_batch = "batch" in parameters or "batch" in self.others
         constants = {k: self.others[k] for k, level in self.levels.items() if level == "constant"}
         cut = [name for name, level in self.levels.items() if level != "constant"]
