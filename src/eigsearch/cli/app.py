@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from eigsearch import __version__
 from eigsearch.cli.commands import (
     bench,
     compare,
@@ -19,7 +20,7 @@ from eigsearch.cli.commands import (
     train,
     view,
 )
-from eigsearch.cli.printing import complain
+from eigsearch.cli.printing import complain, say
 from eigsearch.errors import EigsearchError
 
 
@@ -58,6 +59,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        say(f"eigsearch {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_tell_version)
+    ] = False,
+) -> None:
+    """Serve the options that stand before a command."""
+
 
 for command in (demo, explain, compare, view, train, datasets, models, explainers, bench, report):
     app.command(cls=_BareRay)(command)

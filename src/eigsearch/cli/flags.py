@@ -7,39 +7,47 @@ from typing import Annotated
 
 import typer
 
-_WHAT, _HOW, _WHERE = "What to explain", "How to explain", "Where to run, what to write"
+_DATA, _WHAT = "Data and model", "What to explain"
+_HOW, _WHERE = "How to explain", "Where to run, what to write"
+_NUMBERS = "0:50, ::10 or 3,7,20:30"
 
 
 def _option(help: str, panel: str, *names: str) -> typer.models.OptionInfo:
     return typer.Option(*names, help=help, rich_help_panel=panel, show_default=True)
 
 
-Dataset = Annotated[str | None, _option("A data set by name: `eigsearch datasets`.", _WHAT)]
+Dataset = Annotated[str | None, _option("A data set by name: `eigsearch datasets`.", _DATA)]
 DataFile = Annotated[
     Path | None,
     _option(
         "Your own graphs: a file of PyG `Data` (.pt or .safetensors), a directory of such files, a "
         "Parquet file of SMILES, or one large graph (.safetensors).",
-        _WHAT,
+        _DATA,
         "--data",
     ),
 ]
 DataRoot = Annotated[
     Path | None,
-    _option("A directory with raw files, for work without a network.", _WHAT),
+    _option("A directory with raw files, for work without a network.", _DATA),
 ]
 Model = Annotated[
     str,
-    _option("A network of the zoo (gin, gcn, …), or your own as package.module:Class.", _WHAT),
+    _option("A network of the zoo (gin, gcn, …), or your own as package.module:Class.", _DATA),
 ]
 Weights = Annotated[
-    Path | None, _option("The model's weights: .safetensors, or a saved state_dict.", _WHAT)
+    Path | None, _option("The model's weights: .safetensors, or a saved state_dict.", _DATA)
 ]
 ModelArgs = Annotated[
-    str | None, _option("""Arguments of your own class, as JSON: '{"hidden": 64}'.""", _WHAT)
+    str | None, _option("""Arguments of your own class, as JSON: '{"hidden": 64}'.""", _DATA)
 ]
-Index = Annotated[
-    str | None, _option("The graphs to explain: 0:50, ::10 or 3,7,20:30. All by default.", _WHAT)
+Layer = Annotated[str, _option("The layer: gcn, gin, sage or gat.", _DATA, "--model")]
+Index = Annotated[str | None, _option(f"The graphs to explain: {_NUMBERS}. All by default.", _WHAT)]
+SomeIndex = Annotated[
+    str, _option(f"The graphs to explain: {_NUMBERS}, or : for all.", _WHAT, "--index")
+]
+IndexOfRows = Annotated[
+    str | None,
+    typer.Option("--index", help=f"The rows to show, counted from 0: {_NUMBERS}. All by default."),
 ]
 Node = Annotated[
     str | None, _option("The nodes to explain on a node set: 17, 300:400, or : for all.", _WHAT)
@@ -49,7 +57,12 @@ Target = Annotated[
 ]
 
 Explainer = Annotated[str, _option("What ranks the edges: `eigsearch explainers`.", _HOW)]
-Search = Annotated[str, _option("How a ranking becomes a subgraph.", _HOW)]
+Search = Annotated[
+    str,
+    _option(
+        "How a ranking becomes a subgraph: sweep, resweep, refine, anchored or exhaustive.", _HOW
+    ),
+]
 Size = Annotated[
     int | None, _option("Cut the ranking at this many groups instead of searching.", _HOW)
 ]
@@ -62,7 +75,7 @@ ReturnType = Annotated[str, _option("What the model returns: auto, raw, log_prob
 Task = Annotated[
     str, _option("auto, regression, or a kind of classification as PyG spells it.", _HOW)
 ]
-Engine = Annotated[str, _option("What evaluates candidates: auto or batched.", _HOW)]
+Engine = Annotated[str, _option("What evaluates candidates: auto, batched or incremental.", _HOW)]
 MaxBatchNodes = Annotated[int | None, _option("How many nodes one model call may hold.", _HOW)]
 MaxMemory = Annotated[int | None, _option("How many bytes one process may compute with.", _HOW)]
 Seed = Annotated[int, _option("Where the randomness of an explainer starts.", _HOW)]

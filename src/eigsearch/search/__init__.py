@@ -51,7 +51,7 @@ def make_search(search: str | Search | None, size: int | None = None) -> Search:
         return SEARCHES[search]()
     if isinstance(search, str):
         raise InputError(
-            f"Expected `search` to be one of {', '.join(SEARCHES)}, a Search object, or None to "
-            f"cut at `size` or `sparsity` (got {search!r}). Choose one of these."
+            f"Expected `search` to be one of {', '.join(SEARCHES)} (got {search!r}). "
+            "Choose one of these, or a `size` instead of a search."
         )
     return search

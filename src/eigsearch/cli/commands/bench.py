@@ -14,7 +14,10 @@ HOME = Path("results", "bench")  # where `bench` writes and `report` looks witho
 
 def bench(
     plan: Annotated[
-        str, typer.Argument(help="A plan: `smoke`, `quick`, `paper`, or the path of a TOML file.")
+        str,
+        typer.Argument(
+            help="A plan: `smoke`, `quick`, `paper`, `searches`, or the path of a TOML file."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option(help="Where the rows go, by default results/bench/PLAN.")

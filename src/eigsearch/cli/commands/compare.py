@@ -21,7 +21,7 @@ def compare(
     explainers: Annotated[
         str, typer.Option(help="Explainers by name, with commas; `all` takes every one.")
     ] = "eig_search,gnnexplainer,occlusion,random",
-    index: flags.Index = "0:20",
+    index: flags.SomeIndex = "0:20",
     node: flags.Node = None,
     data_root: flags.DataRoot = None,
     sparsity: flags.Sparsity = 0.5,

@@ -14,7 +14,7 @@ from eigsearch.cli import flags
 def train(
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
-    model: Annotated[str, typer.Option(help="The layer: gcn, gin, sage or gat.")] = "gin",
+    model: flags.Layer = "gin",
     out: Annotated[Path, typer.Option(help="The directory for weights and card.")] = Path("models"),
     seed: Annotated[int | None, typer.Option(help="Seed of weights and split.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Stop after so many at the latest.")] = None,

@@ -12,7 +12,7 @@ from eigsearch.cli import flags
 
 def view(
     path: Annotated[Path, typer.Argument(help="What `eigsearch explain --out` wrote.")],
-    index: flags.Index = None,
+    index: flags.IndexOfRows = None,
     out: Annotated[
         Path | None,
         typer.Option(

@@ -1,0 +1,63 @@
+"""What `--help` says is what the commands take."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from eigsearch import __version__
+from eigsearch.bench import PLANS
+from eigsearch.cli.app import app
+from eigsearch.engine import ENGINES
+from eigsearch.models import CONVS
+from eigsearch.search import SEARCHES
+
+
+def parameter(command: str, name: str) -> Any:
+    known: Any = get_command(app)
+    return next(one for one in known.commands[command].params if one.name == name)
+
+
+def test_help_teaches(run) -> None:
+    for command in ("demo", "explain", "compare", "view", "train", "datasets", "models"):
+        assert "Usage" in run(command, "--help").stdout
+    assert "eigsearch explain --dataset MUTAG" in run("explain", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "choices"),
+    [
+        ("explain", "engine", ENGINES),
+        ("explain", "search", SEARCHES),
+        ("train", "model", CONVS),
+        ("bench", "plan", [path.stem for path in PLANS.glob("*.toml")]),
+    ],
+)
+def test_a_choice_is_told_in_full(command: str, name: str, choices: Any) -> None:
+    help = parameter(command, name).help
+    assert [choice for choice in choices if choice not in help] == []
+
+
+def test_a_default_is_told_once_and_right() -> None:
+    assert "All by default" in parameter("explain", "index").help
+    assert parameter("compare", "index").default == "0:20"  # which the help shows by itself
+    assert "default" not in parameter("compare", "index").help
+
+
+@pytest.mark.parametrize("command", ["view", "train"])
+def test_only_what_explains_offers_what_to_explain(command: str, run) -> None:
+    assert "to explain" not in run(command, "--help").stdout
+
+
+def test_version(run) -> None:
+    assert run("--version").stdout == f"eigsearch {__version__}\n"
+
+
+def test_python_runs_the_package_as_the_command() -> None:
+    command = [sys.executable, "-m", "eigsearch", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == f"eigsearch {__version__}\n", done.stderr
