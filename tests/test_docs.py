@@ -49,6 +49,14 @@ def test_the_tables_of_the_report_are_made_from_the_rows() -> None:
         assert table.markdown() in (folder / f"{name}.md").read_text(), name
 
 
+def test_the_map_names_every_file_and_package() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    source = ROOT / "src" / "eigsearch"
+    files = {path.name for path in source.glob("*.py")} - {"__init__.py"}
+    packages = {f"{path.parent.name}/" for path in source.glob("*/__init__.py")}
+    assert [name for name in sorted(files | packages) if f"`{name}`" not in text] == []
+
+
 def test_links_of_the_readme_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text()):
         assert target.startswith("https://") or (ROOT / target).exists(), target
