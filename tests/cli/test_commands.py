@@ -103,7 +103,8 @@ def test_view_draws_a_picture_of_one(run, results: Path, suffix: str, start: byt
 
 def test_view(run, run_json, results: Path) -> None:
     printed = run("view", results, "--out", results / "page.html").stdout
-    assert printed.count("P(class 0)") == printed.count("P(class 1)") == 2
+    assert printed.count("P(cycle)") == printed.count("P(house)") == 2
+    assert "graph" in printed.split("explanation")[0]
     assert "house" in (results / "page.html").read_text()
     assert [row["index"] for row in run_json("view", results, "--index", "1:3")["rows"]] == [
         499,

@@ -84,6 +84,9 @@ def test_nodes_of_a_node_set(run, own: Path) -> None:
     rows = list(store.rows(own / "out"))
     assert [row["node"] for row in rows] == [511, 512, 513, 514, 520]
     assert all(len(row["edge_id"]) == len(row["edge_mask"]) < 3130 for row in rows)
+    printed = run("view", "out").stdout
+    assert "node" in printed.split("explanation")[0]
+    assert "520" in printed
 
 
 def test_the_same_command_goes_on_and_another_is_refused(run, refused, tmp_path: Path) -> None:

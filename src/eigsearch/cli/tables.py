@@ -10,6 +10,8 @@ from typing import Any
 from eigsearch import store
 from eigsearch.cli.printing import say, table
 from eigsearch.datasets import GraphDataset
+from eigsearch.report import Names
+from eigsearch.report.wording import sentence
 
 _SHOWN = 20  # rows that are printed one by one; the directory has all
 
@@ -50,16 +52,19 @@ def print_explanations(path: Path, dataset: GraphDataset) -> None:
         say(f"… the first {_SHOWN} of them.")
 
 
-def print_sentences(rows: Sequence[store.Row], manifest: store.Manifest) -> None:
+def print_sentences(rows: Sequence[store.Row], manifest: store.Manifest, names: Names) -> None:
     """Print rows as sentences, the reason where there is no explanation."""
-    said = [[_who(row), _sentence(row, manifest)] for row in rows[:_SHOWN]]
-    table(manifest.config.get("dataset", "Results"), ["of", "explanation"], said)
+    who = "graph" if all(row["node"] is None for row in rows) else "node"
+    said = [[_who(row), _sentence(row, manifest, names)] for row in rows[:_SHOWN]]
+    table(names.title, [who, "explanation"], said)
     if len(rows) > _SHOWN:
         say(f"… the first {_SHOWN} of {len(rows)}; --index chooses others.")
 
 
-def _sentence(row: store.Row, manifest: store.Manifest) -> str:
-    return row["error"] or store.explanation_of(row, manifest.options).sentence()
+def _sentence(row: store.Row, manifest: store.Manifest, names: Names) -> str:
+    if row["error"] is not None:
+        return row["error"]
+    return sentence(store.explanation_of(row, manifest.options), names, "edge")
 
 
 def _who(row: store.Row) -> int:

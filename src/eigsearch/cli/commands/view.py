@@ -47,7 +47,7 @@ def view(
     if json:
         as_json({"manifest": manifest.config, "rows": rows, "report": page})
         return
-    print_sentences(rows, manifest)
+    print_sentences(rows, manifest, names)
     if page is not None:
         say(f"Page: {page}")
 
