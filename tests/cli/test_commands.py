@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from eigsearch import datasets, explainers
+from eigsearch import datasets, explainers, store
 from eigsearch.cli.running import findings
 from eigsearch.models import zoo
 
 
 def test_demo(run, tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "manifest.json").write_text("of an older version")
+    older = {"config": {"command": "demo"}, "schema": 0}
+    (tmp_path / "results" / "manifest.json").write_text(json.dumps(older))
     printed = run("demo", "--out", tmp_path).stdout
     for word in ("Fidelity+", "Fidelity−", "gain", "AUC", "precision", "recall", "ms each"):
         assert word in printed
@@ -93,6 +94,22 @@ def results(run, tmp_path: Path) -> Path:
     run("explain", "--dataset", "BA-2Motifs", "--model", "gin", "--index", "498:502",
         "--out", tmp_path / "results")  # fmt: skip
     return tmp_path / "results"
+
+
+def test_demo_leaves_the_results_of_others_alone(run, refused, results: Path) -> None:
+    before = [row["index"] for row in store.rows(results)]
+    assert "choose a new directory" in refused("demo", "--out", results.parent)
+    assert [row["index"] for row in store.rows(results)] == before
+    assert [path.name for path in results.parent.iterdir()] == ["results"]
+
+
+@pytest.mark.parametrize("content", ["not JSON", "[]", '{"config": null}', '{"config": {}}'])
+def test_demo_leaves_the_manifests_of_others_alone(refused, tmp_path: Path, content: str) -> None:
+    manifest = tmp_path / "results" / "manifest.json"
+    manifest.parent.mkdir()
+    manifest.write_text(content)
+    assert "a manifest of eigsearch" in refused("demo", "--out", tmp_path)
+    assert manifest.read_text() == content
 
 
 @pytest.mark.parametrize(("suffix", "start"), [(".svg", b"<?xml"), (".png", b"\x89PNG")])

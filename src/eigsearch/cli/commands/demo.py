@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from json import loads
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from eigsearch.cli import flags
 
 _EVERY = 10  # of 1,000 graphs: 50 with a cycle and 50 with a house
+_MARK = {"command": "demo"}  # in the manifest: by it a demo knows the results of an earlier one
 
 
 def demo(
@@ -37,7 +39,8 @@ def demo(
     model, card = zoo.load("BA-2Motifs", "gin")
     results = _fresh(out / "results")
     selection = Selection(index=range(0, len(dataset), _EVERY))
-    assignment = Assignment(dataset, model, Options(), selection, about={"model_name": "gin"})
+    about = {"model_name": "gin", **_MARK}
+    assignment = Assignment(dataset, model, Options(), selection, about=about)
     found = carry_out(assignment, results)
     explanations = list(store.read(results, dataset.graphs))
     page = write_page(explanations, out / "report.html", Names.of(dataset))
@@ -56,7 +59,16 @@ def demo(
 
 
 def _fresh(directory: Path) -> Path:
-    """Return the directory without what an earlier demo left in it."""
-    if (directory / "manifest.json").is_file():
+    """Return the directory without what an earlier demo left in it; a user's results stay."""
+    if _is_demo(directory / "manifest.json"):
         shutil.rmtree(directory)
     return directory
+
+
+def _is_demo(manifest: Path) -> bool:
+    """Tell whether a demo wrote a manifest, in whatever version."""
+    try:
+        config = loads(manifest.read_bytes())["config"]
+        return config.items() >= _MARK.items()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False
