@@ -105,7 +105,7 @@ def test_a_graph_that_cannot_be_explained_is_a_row(run, own: Path) -> None:
     graphs = [*generate("BA-2Motifs").graphs[:3]]
     graphs.insert(1, Data(x=torch.full((2, 10), torch.nan), edge_index=torch.tensor([[0], [1]])))
     save_graphs(graphs, own / "odd.pt")
-    result = run("explain", "--data", "odd.pt", "--model", "mynet:Net", "--out", "out")
+    result = run("explain", "--data", "odd.pt", "--model", "mynet:make", "--out", "out")
     errors = [row["error"] for row in store.rows(own / "out")]
     assert [error is None for error in errors] == [True, False, True, True]
     assert "NaN or infinite" in result.stdout.replace("\n", " ")
@@ -147,8 +147,8 @@ def test_graphs_in_files(name: str, run, own: Path) -> None:
         (own / directory).mkdir()
         save_graphs(graphs.graphs[:4], own / directory / f"0.{suffix}")
         save_graphs(graphs.graphs[4:], own / directory / f"1.{suffix}")
-    run("explain", "--data", name, "--model", "mynet:Net", "--index", "3:5", "--out", "out")
-    run("explain", "--data", "mine.pt", "--model", "mynet:Net", "--index", "3:5", "--out", "pt")
+    run("explain", "--data", name, "--model", "mynet:make", "--index", "3:5", "--out", "out")
+    run("explain", "--data", "mine.pt", "--model", "mynet:make", "--index", "3:5", "--out", "pt")
     rows, expected = (list(store.rows(own / out)) for out in ("out", "pt"))
     assert [row["index"] for row in rows] == [3, 4]
     assert [row["edge_mask"] for row in rows] == [row["edge_mask"] for row in expected]

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file as save_tensors
 
 BA = ("explain", "--dataset", "BA-2Motifs", "--model", "gin", "--index", "0:3", "--out", "out")
-OWN = ("explain", "--model", "mynet:Net", "--out", "out")
+OWN = ("explain", "--model", "mynet:make", "--out", "out")
 MARKUP = "[/nope] [link=file:///etc]x[/link] <script>alert(1)</script> \x1b[2J\x07"
 
 

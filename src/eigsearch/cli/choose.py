@@ -109,6 +109,11 @@ def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.
         )
     if weights is not None:
         _load_weights(model, weights)
+    elif isinstance(make, type) and any(True for _ in model.parameters()):
+        raise InputError(
+            f"Expected --weights for {name} (got none). Pass the trained ones, as a class starts "
+            "with random weights, or name a function that returns the trained model."
+        )
     return model.eval()
 
 
