@@ -17,6 +17,7 @@ from eigsearch.models.batches import Minibatch, minibatches
 from eigsearch.models.gnn import CONVS, GNN
 from eigsearch.models.recipes import Recipe, recipe_for
 from eigsearch.models.splits import Split, split
+from eigsearch.models.trainable import check_trainable
 from eigsearch.near import resolve
 
 
@@ -50,6 +51,7 @@ def train(
     validation accuracy is kept (the lower loss decides between equals), and training stops when
     `recipe.patience` epochs bring none better. The caller's random state is left as it was.
     """
+    check_trainable(dataset)
     conv = resolve("model", conv, CONVS)
     recipe = replace(recipe or recipe_for(dataset.name, conv), conv=conv)
     parts = split(dataset, recipe.seed)

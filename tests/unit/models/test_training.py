@@ -1,3 +1,6 @@
+import re
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -101,3 +104,27 @@ def test_pairs_outside_the_zoo_have_a_plain_recipe_in_the_paper_s_width():
 def test_no_progress_bar_where_there_is_no_terminal(tiny, capfd):
     train(tiny, "gcn", short("gcn"))
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"y": None}, "graph 3 of tiny to have a class `y`"),
+        ({"x": None}, "graph 3 of tiny to have node features `x`"),
+        ({"y": torch.tensor([0.5])}, "got float32 of shape [1], from 0.5"),
+        ({"y": torch.tensor([-1])}, "got int64 of shape [1], from -1"),
+        ({"y": torch.tensor([0, 1])}, "in a `y` of int64 of shape [1] (got int64 of shape [2]"),
+    ],
+)
+def test_a_graph_to_learn_nothing_from(tiny, fields, words):
+    graphs = [graph.clone() for graph in tiny.graphs]
+    graphs[3].update(fields)
+    with pytest.raises(InputError, match=re.escape(words)):
+        train(replace(tiny, graphs=tuple(graphs)), "gin", short("gin"))
+
+
+def test_too_few_graphs_for_three_parts(tiny):
+    few = [replace(tiny, graphs=tiny.graphs[-count:]) for count in (5, 6)]
+    with pytest.raises(InputError, match=r"at least 6 graphs .* \(got 5\)"):
+        train(few[0], "gin", short("gin"))
+    assert train(few[1], "gin", short("gin")).epochs == 3

@@ -1,0 +1,49 @@
+"""Refuses data that no network can be trained on, before any time goes into it."""
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.datasets import GraphDataset
+from eigsearch.errors import InputError
+
+_FEWEST = 6  # of less, the part that chooses the epoch would be empty
+
+
+def check_trainable(dataset: GraphDataset) -> None:
+    """Refuse graphs without features or classes, and too few to be split in three parts."""
+    for number, graph in enumerate(dataset):
+        fault = _fault(graph, graph.num_nodes if dataset.task == "node" else 1)
+        if fault:
+            raise InputError(
+                f"Expected graph {number} of {dataset.name} to have {fault}. "
+                "Set it in all graphs and save them again."
+            )
+    count = len(dataset) if dataset.task == "graph" else dataset[0].num_nodes
+    if count < _FEWEST:
+        raise InputError(
+            f"Expected at least {_FEWEST} {dataset.task}s to train, to choose and to test with "
+            f"(got {count}). Pass more of them."
+        )
+
+
+def _fault(graph: Data, count: int) -> str | None:
+    """Return what the graph should have and has not, or None."""
+    if not isinstance(graph.get("x"), Tensor):
+        return "node features `x` to train on (got none)"
+    y = graph.get("y")
+    if not isinstance(y, Tensor):
+        return "a class `y` to train on (got none)"
+    if y.shape != (count,) or y.dtype != torch.long or bool((y < 0).any()):
+        return f"classes from 0 on in a `y` of int64 of shape [{count}] (got {_described(y)})"
+    return None
+
+
+def _described(y: Tensor) -> str:
+    """Return a tensor in a few words.
+
+    >>> _described(torch.tensor([0.5]))
+    'float32 of shape [1], from 0.5'
+    """
+    least = f", from {y.min().item()}" if y.numel() else ""
+    return f"{str(y.dtype).removeprefix('torch.')} of shape {list(y.shape)}{least}"
