@@ -129,6 +129,13 @@ def test_view(run, run_json, results: Path) -> None:
     ]
 
 
+def test_report_is_not_for_explanations(refused, results: Path) -> None:
+    before = sorted(results.rglob("*"))
+    assert "`eigsearch view`" in refused("report", results)
+    assert "`eigsearch view`" in refused("bench", "smoke", "--out", results)
+    assert sorted(results.rglob("*")) == before
+
+
 @pytest.mark.parametrize(
     ("typed", "address"),
     [

@@ -114,8 +114,13 @@ class Results:
 
 
 def _table(file: Path, columns: list[str] | None = None) -> pa.Table:
-    """Return the rows of a file after making sure that they are rows."""
+    """Return the rows of a file after making sure that they are rows of a benchmark."""
     try:
+        if "run" not in pq.read_schema(file).names:  # Arrow would fill it with nulls
+            raise InputError(
+                f"Expected {file} to hold rows of `eigsearch bench` (got other columns). "
+                "Pass what it wrote; `eigsearch view` shows what `eigsearch explain` wrote."
+            )
         return pq.read_table(file, columns=columns, schema=ROWS, partitioning=None)
     except (pa.ArrowException, OSError) as error:
         raise InputError(
