@@ -24,7 +24,8 @@ class Options:
 
     Attributes:
         sparsity: The share of groups that an explanation leaves out at least; 0.0 sets no limit.
-        min_size: The smallest size to try.
+        min_size: The smallest size to try, or all groups but one where there are fewer; it goes
+            before `sparsity`.
         groups: What is removed together: `"auto"`, `"undirected"`, `"directed"` or a partition.
         return_type: What the model returns: `"raw"`, `"log_probs"`, `"probs"`, or `"auto"`.
         task: `"classification"`, `"regression"`, PyG's name of a mode, or `"auto"`.
@@ -36,7 +37,8 @@ class Options:
             are evaluated in smaller batches where needed. None sets no limit.
         ranker: What scores edges or nodes; None takes the linear gradients of EiG-Search.
         search: How a ranking becomes a subgraph: a name, a `Search`, or None with `size`.
-        size: Cut the ranking at this many groups instead of searching; needs `search=None`.
+        size: Cut the ranking at this many groups, or at all where there are fewer, instead of
+            searching; needs `search=None`.
     """
 
     sparsity: float = 0.5
