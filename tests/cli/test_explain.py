@@ -101,6 +101,12 @@ def test_the_same_command_goes_on_and_another_is_refused(run, refused, tmp_path:
     assert [file.read_bytes() for file in rows] == whole
 
 
+@pytest.mark.parametrize(("name", "told"), [("mynet:Net", True), ("mynet:make", False)])
+def test_weights_that_a_class_starts_with_are_remarked_on(run, own: Path, name, told) -> None:
+    result = run("explain", "--data", "mine.pt", "--model", name, "--index", "0")
+    assert ("got no --weights" in result.stderr) == told
+
+
 def test_a_graph_that_cannot_be_explained_is_a_row(run, own: Path) -> None:
     graphs = [*generate("BA-2Motifs").graphs[:3]]
     graphs.insert(1, Data(x=torch.full((2, 10), torch.nan), edge_index=torch.tensor([[0], [1]])))

@@ -58,10 +58,6 @@ def nothing_is_written(own: Path):
         (("--data", "mine.pt", "--model", "mynet:Nat"), "Did you mean Net"),
         (("--data", "mine.pt", "--model", "mynet:Net", "--model-args", "[1]"), "JSON object"),
         (("--data", "mine.pt", "--model", "mynet:Net", "--model-args", '{"no": 1}'), "mynet:Net"),
-        (
-            ("--data", "mine.pt", "--model", "mynet:Net"),
-            "Expected --weights for mynet:Net (got none)",
-        ),
         (("--data", "mine.pt", "--model", "mynet:Net", "--weights", "none.pt"), "none.pt"),
         (("--data", "mine.pt", "--model", "mynet:Net", "--weights", "mynet.py"), "weights"),
         (("--data", "mine.pt", "--model", "mynet:Net", "--weights", "mine.pt"), "weights"),

@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 from torch_geometric.data import Data
 
+from eigsearch.cli.printing import remark
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets import load as load_dataset
 from eigsearch.datasets import load_file as load_graphs
@@ -110,9 +111,9 @@ def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.
     if weights is not None:
         _load_weights(model, weights)
     elif isinstance(make, type) and any(True for _ in model.parameters()):
-        raise InputError(
-            f"Expected --weights for {name} (got none). Pass the trained ones, as a class starts "
-            "with random weights, or name a function that returns the trained model."
+        remark(
+            f"{name} got no --weights: what is explained are those that it starts with, which are "
+            "random unless the class takes care of that."
         )
     return model.eval()
 

@@ -43,6 +43,11 @@ def as_json(value: Any) -> None:
     sys.stdout.write(json.dumps(_finite(value), indent=2, default=str) + "\n")
 
 
+def remark(sentence: str) -> None:
+    """Print what a user should know, beside the output."""
+    sys.stderr.write(f"Note: {plain(sentence)}\n")
+
+
 def complain(sentence: str) -> None:
     """Print an error."""
     sys.stderr.write(f"Error: {plain(sentence)}\n")
