@@ -7,15 +7,18 @@ has and materialises any range of them, so nothing holds candidates × groups in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from math import comb
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
+
+Result = TypeVar("Result")
 
 
 class Induce(Enum):
@@ -47,6 +50,11 @@ class Family(ABC):
     @abstractmethod
     def rows(self, start: int, stop: int) -> Tensor:
         """Return candidates `start` to `stop` as bool rows, `[stop − start, width]`."""
+
+
+# Whatever needs candidates evaluated, a ranker or a search, yields families and is sent one tensor
+# of φ for each; many run in lockstep, so that their candidates share model calls.
+Asking = Generator[Sequence[Family], list[Tensor], Result]
 
 
 @dataclass(frozen=True)

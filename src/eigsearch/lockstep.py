@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol
 
 from torch import Tensor
 
-from eigsearch.candidates import Family
+from eigsearch.candidates import Asking, Family, Result
 from eigsearch.engine import Request
 from eigsearch.query import Query
-
-Result = TypeVar("Result")
-Asking = Generator[Sequence[Family], list[Tensor], Result]
 
 
 class Engine(Protocol):

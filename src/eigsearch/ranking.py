@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.candidates import Complements, Family, LeaveOneOut, Prefixes
+from eigsearch.candidates import Asking, Complements, Family, LeaveOneOut, Prefixes
 from eigsearch.groups import Groups
 from eigsearch.query import Query
 from eigsearch.target import Target
@@ -76,16 +76,11 @@ class Ranking:
         return Complements(self.order, sizes)
 
 
-# A ranker that evaluates candidates yields families and is sent their φ, like a search does, so
-# that the questions of a data set share model calls.
-Asking = Generator[Sequence[Family], list[Tensor], Ranking]
-
-
 @runtime_checkable
 class AskingRanker(Protocol):
     """A ranker whose scores come from candidates, and that leaves their evaluation to an engine."""
 
-    def ask(self, query: Query, whole: Tensor) -> Asking:
+    def ask(self, query: Query, whole: Tensor) -> Asking[Ranking]:
         """Ask for candidates until the ranking of a query's groups is known."""
         ...
 
@@ -93,7 +88,7 @@ class AskingRanker(Protocol):
 class LinearGradients:
     """The ranking of EiG-Search: what the removal of each group loses, per unit of weight."""
 
-    def ask(self, query: Query, whole: Tensor) -> Asking:
+    def ask(self, query: Query, whole: Tensor) -> Asking[Ranking]:
         """Ask for the graph without each group, unless it is known."""
         without = query.without
         if without is None:

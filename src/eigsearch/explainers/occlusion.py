@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from eigsearch.candidates import LeaveOneOut
+from eigsearch.candidates import Asking, LeaveOneOut
 from eigsearch.explainers.base import Card
 from eigsearch.explainers.parts.asking import AskingMethod
 from eigsearch.query import Query
-from eigsearch.ranking import Asking, rank, rounding
+from eigsearch.ranking import Ranking, rank, rounding
 
 
 class Occlusion(AskingMethod):
@@ -30,7 +30,7 @@ class Occlusion(AskingMethod):
         citation="Zeiler & Fergus, Visualizing and Understanding CNNs, ECCV 2014",
     )
 
-    def ask(self, query: Query, whole: Tensor) -> Asking:
+    def ask(self, query: Query, whole: Tensor) -> Asking[Ranking]:
         """Ask for the graph without each group, once."""
         (without,) = yield [LeaveOneOut(query.groups.count)]
         goal = query.goal

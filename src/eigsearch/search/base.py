@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from scipy.special import expit
 from torch import Tensor
 
-from eigsearch.candidates import Family
+from eigsearch.candidates import Asking
 from eigsearch.errors import InputError
 from eigsearch.ranking import Ranking
 from eigsearch.search.curve import Curve
@@ -19,7 +18,6 @@ from eigsearch.search.sizes import size_range
 from eigsearch.target import Target
 
 Array = np.ndarray
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +104,6 @@ class Outcome:
     path: tuple[Step, ...] = ()
 
 
-# A search yields families and is sent one tensor of φ for each; many searches run in lockstep,
-# so that their candidates share model calls.
-Asking = Generator[Sequence[Family], list[Tensor], Result]
 Steps = Asking[Outcome]
 
 

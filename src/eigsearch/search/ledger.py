@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,11 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eigsearch.candidates import Complements, Family, Prefixes, Rows, Toggles
+from eigsearch.candidates import Asking, Complements, Family, Prefixes, Rows, Toggles
 
 Array = np.ndarray
 Build = Callable[[list[int]], Family]
-Judged = Generator[Sequence[Family], list[Tensor], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +85,7 @@ class Ledger:
             lambda some: Rows(torch.from_numpy(~mask[some])),
         )
 
-    def judge(self, *tries: Tries) -> Judged:
+    def judge(self, *tries: Tries) -> Asking[tuple[Array, Array]]:
         """Ask for what is not known yet; return φ of each subgraph and of each rest."""
         asked: list[list[int]] = []
         families: list[Family] = []

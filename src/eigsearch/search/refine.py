@@ -9,8 +9,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 import torch
 
+from eigsearch.candidates import Asking
 from eigsearch.search.around import rank_around, sweep_of
-from eigsearch.search.base import Array, Asking, Outcome, Problem, Step, Steps, check_at_least
+from eigsearch.search.base import Array, Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
 from eigsearch.search.fit import SMALL, promising
 from eigsearch.search.ledger import Ledger, Tries

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from eigsearch.candidates import Asking
 from eigsearch.ranking import Ranking
 from eigsearch.search.around import rank_around, sweep_of
-from eigsearch.search.base import Asking, Outcome, Problem, Step, Steps, check_at_least
+from eigsearch.search.base import Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
 from eigsearch.search.ledger import Ledger
 from eigsearch.search.ties import gain_tolerance

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from eigsearch.candidates import Family
+from eigsearch.candidates import Asking
 from eigsearch.search.base import Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
 from eigsearch.search.sizes import check_size, size_at, sizes_to_try
 
 
-def walk(
-    problem: Problem, sizes: Sequence[int]
-) -> Generator[Sequence[Family], list[Tensor], Curve]:
+def walk(problem: Problem, sizes: Sequence[int]) -> Asking[Curve]:
     """Evaluate the first k of a ranking, kept alone and removed, for each size k."""
     ranking = problem.ranking
     kept, removed = yield [ranking.kept(sizes), ranking.removed(sizes)]

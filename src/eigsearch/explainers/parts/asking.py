@@ -11,10 +11,11 @@ from torch_geometric.data import Data
 
 from eigsearch import lockstep
 from eigsearch.caller import undisturbed
+from eigsearch.candidates import Asking
 from eigsearch.explainers.base import Method
 from eigsearch.options import Options
 from eigsearch.query import Query
-from eigsearch.ranking import Asking
+from eigsearch.ranking import Ranking
 from eigsearch.run import Question, Run
 
 
@@ -25,7 +26,7 @@ class AskingMethod(Method):
     """
 
     @abstractmethod
-    def ask(self, query: Query, whole: Tensor) -> Asking:
+    def ask(self, query: Query, whole: Tensor) -> Asking[Ranking]:
         """Ask for candidates until the ranking of a query's groups is known."""
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
