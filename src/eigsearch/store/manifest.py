@@ -18,7 +18,7 @@ class Manifest:
     """What was run.
 
     Attributes:
-        config: Data, model, options and seed, resolved to plain values, with the hashes of both.
+        config: Data, model, options and seed as plain values, with hashes of data and weights.
         rows: How many explanations the run has.
         shard_size: How many of them one shard has; the last may have fewer.
         names: What numbers stand for, such as `class_names`.
