@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch_geometric.data import Data
 
+from eigsearch.belonging import check_belonging
 from eigsearch.errors import InputError
 from eigsearch.search import Curve, Step
 
@@ -47,9 +48,11 @@ def from_plain(values: dict[str, Any], data: Data | None = None) -> dict[str, An
             f"Expected an explanation of schema {_SCHEMA} (got {values.get('schema')!r}). "
             "Write it again with this version of eigsearch."
         )
-    edges = values["edges"]
+    saved, edges = _graph(values), values["edges"]
+    if data is not None:
+        check_belonging(data, saved.num_nodes, saved.edge_index)
     return {
-        "data": _graph(values) if data is None else data,
+        "data": saved if data is None else data,
         **{name: values[name] for name in _AS_THEY_ARE},
         **{name: torch.tensor(values[name], dtype=kind) for name, kind in _TENSORS.items()},
         "edges": None if edges is None else torch.tensor(edges, dtype=torch.long),

@@ -105,6 +105,18 @@ def test_a_file_brings_everything_back_but_features(node: int | None, tmp_path: 
     assert eigsearch.SubgraphExplanation.load(path, house()).subgraph().x.shape[1] == 5
 
 
+@pytest.mark.parametrize("node", [None, 2])
+def test_a_file_is_not_joined_with_another_graph(node: int | None, tmp_path: Path) -> None:
+    path = explained(node).save(tmp_path / "explanation.json")
+    fewer, other, larger = house(), house(), house()
+    fewer.edge_index = fewer.edge_index[:, :-2]
+    other.edge_index = other.edge_index.flip(1)
+    larger.x = torch.cat([larger.x, larger.x])
+    for graph in (fewer, other, larger):
+        with pytest.raises(InputError, match="graph that was explained, which has 9 nodes"):
+            eigsearch.SubgraphExplanation.load(path, graph)
+
+
 def test_a_file_of_another_schema_is_refused() -> None:
     with pytest.raises(InputError, match="schema 1"):
         eigsearch.SubgraphExplanation.from_dict({"schema": 0})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from torch_geometric.data import Data
 
+from eigsearch.errors import InputError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.store.directory import ResultDirectory, read_rows
 from eigsearch.store.manifest import read_manifest
@@ -32,5 +33,15 @@ def read(
     config = read_manifest(ResultDirectory(path).manifest_path).options
     for row in rows(path):
         if row["error"] is None:
-            graph = data if data is None or isinstance(data, Data) else data[row["index"]]
-            yield explanation_of(row, config, graph)
+            yield explanation_of(row, config, _graph(data, row["index"]))
+
+
+def _graph(data: Sequence[Data] | Data | None, index: int) -> Data | None:
+    if data is None or isinstance(data, Data):
+        return data
+    if index >= len(data):
+        raise InputError(
+            f"Expected `data` to be the data set that was explained, with a graph {index} (got "
+            f"{len(data)} graphs). Pass all of it, in the same order."
+        )
+    return data[index]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from eigsearch.belonging import check_belonging
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.search import Curve, Step
 
@@ -57,9 +58,12 @@ def explanation_of(
     Without `data` the graph has its edges and no features; for a node it then has only the edges
     of the computation graph.
     """
-    prediction = row["prediction"]
+    prediction, saved, edges = row["prediction"], _graph_of(row), None
+    if data is not None:
+        edges = None if row["edge_id"] is None else torch.tensor(row["edge_id"], dtype=torch.long)
+        check_belonging(data, saved.num_nodes, saved.edge_index, edges)
     return SubgraphExplanation(
-        data=_graph_of(row) if data is None else data,
+        data=saved if data is None else data,
         target=row["target"],
         prediction=prediction if row["task"] == "regression" else int(prediction),
         value=row["value"],
@@ -70,7 +74,7 @@ def explanation_of(
         curve=_curve(row["curve"]),
         found=_curve(row["found"]),
         node=row["node"],
-        edges=None if data is None or row["edge_id"] is None else torch.tensor(row["edge_id"]),
+        edges=edges,
         engine=row["engine"],
         config={**config, "task": row["task"], "return_type": row["return_type"]},
         note=row["note"],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch_geometric.data import Data
 from torch_geometric.nn import GCN
 
 import eigsearch
 from eigsearch.datasets import generate
+from eigsearch.errors import InputError
 from eigsearch.models import zoo
 from eigsearch.store.encode import parquet_to_rows, rows_to_parquet
 from eigsearch.store.rows import Subject, chosen_edges, explanation_of, to_row
@@ -37,6 +39,31 @@ def test_a_node_brings_its_computation_graph_alone() -> None:
     assert alone.data.num_edges == explanation.edges.numel() < graph.num_edges
     pairs = graph.edge_index[:, explanation.edge_mask]
     assert torch.equal(alone.data.edge_index[:, alone.edge_mask], pairs)
+
+
+def test_a_row_is_not_joined_with_another_graph() -> None:
+    model, _ = zoo.load("BA-2Motifs", "gin")
+    explanation = eigsearch.explain(model, GRAPHS[0])
+    with pytest.raises(InputError, match="graph that was explained"):
+        roundtrip(explanation, GRAPHS[1])
+
+
+@pytest.mark.parametrize("change", [lambda e: e[:, :50], lambda e: e.flip(1)])
+def test_a_row_of_a_node_is_not_joined_with_another_graph(change) -> None:
+    graph = generate("Tree-Grid")[0]
+    torch.manual_seed(0)
+    explanation = eigsearch.explain(GCN(10, 8, 1, 2).eval(), graph, node=511)
+    other = graph.clone()
+    other.edge_index = change(graph.edge_index)
+    with pytest.raises(InputError, match="graph that was explained"):
+        roundtrip(explanation, other)
+
+
+def test_a_node_without_edges_comes_back() -> None:
+    lonely = Data(x=torch.ones(3, 10), edge_index=torch.tensor([[0], [1]]))
+    torch.manual_seed(0)
+    explanation = eigsearch.explain(GCN(10, 8, 1, 2).eval(), lonely, node=2)
+    assert torch.equal(roundtrip(explanation, lonely).edge_mask, explanation.edge_mask)
 
 
 def test_a_regression_keeps_its_value() -> None:

@@ -46,6 +46,14 @@ def test_rows_are_what_explain_dataset_says(tmp_path: Path) -> None:
     assert [len(list((tmp_path / "out" / d).iterdir())) for d in ("rows", "times")] == [3, 3]
 
 
+def test_rows_are_not_joined_with_another_data_set(tmp_path: Path) -> None:
+    explain_to(tmp_path / "out", Small(), GRAPHS)
+    with pytest.raises(InputError, match=r"a graph 2 \(got 2 graphs\)"):
+        list(store.read(tmp_path / "out", GRAPHS[:2]))
+    with pytest.raises(InputError, match="graph that was explained"):
+        list(store.read(tmp_path / "out", GRAPHS[::-1]))
+
+
 def test_nodes_are_explained_on_one_graph(tmp_path: Path) -> None:
     torch.manual_seed(0)
     graph, model = generate("Tree-Grid")[0], GCN(10, 8, 2, 2).eval()
