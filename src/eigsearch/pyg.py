@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch_geometric.explain import ExplainerAlgorithm
-from torch_geometric.explain.config import ModelMode, ModelTaskLevel
+from torch_geometric.explain.config import ExplanationType, ModelMode, ModelTaskLevel
 
 from eigsearch.caller import Forward
 from eigsearch.errors import InputError
@@ -23,6 +23,11 @@ from eigsearch.pyg_inputs import Inputs
 from eigsearch.ranking import Ranker
 from eigsearch.run import Question
 from eigsearch.search import Search
+
+_ONE_COLUMN = (
+    "Models with several outputs are explained one column at a time: "
+    "EiGSearch(forward=lambda model, batch: model(…)[:, [column]])."
+)
 
 
 class EiGSearch(ExplainerAlgorithm):
@@ -110,10 +115,7 @@ class EiGSearch(ExplainerAlgorithm):
         self, inputs: Inputs, outputs: Tensor, target: Tensor
     ) -> list[tuple[int, Question]]:
         """Return, for each output, its graph's number and what is asked about it."""
-        classes: Sequence[int | None] = [None] * outputs.numel()
-        if self.model_config.mode is not ModelMode.regression:
-            rows = inputs.num_nodes if self._at_nodes() else inputs.num_graphs
-            classes = _classes(target, rows)[outputs].tolist()
+        classes = self._classes(target, inputs, outputs)
         if not self._at_nodes():
             numbers, nodes = outputs.tolist(), [None] * outputs.numel()
         else:
@@ -123,6 +125,21 @@ class EiGSearch(ExplainerAlgorithm):
             (number, Question(inputs.graphs[number], label, node))
             for number, label, node in zip(numbers, classes, nodes, strict=True)
         ]
+
+    def _classes(self, target: Tensor, inputs: Inputs, outputs: Tensor) -> Sequence[int | None]:
+        """Return the class to explain for each output, None for what the model predicts."""
+        rows = inputs.num_nodes if self._at_nodes() else inputs.num_graphs
+        predicted = self.explainer_config.explanation_type is ExplanationType.model
+        if self.options.forward is not None and predicted and target.numel() > rows:
+            return [None] * outputs.numel()  # PyG's target is about columns that `forward` drops
+        if self.model_config.mode is not ModelMode.regression:
+            return _one_for_each(target, rows)[outputs].tolist()
+        if self.options.forward is None and target.numel() > rows:
+            raise InputError(
+                f"Expected a regression to have one output for each of {rows} predictions (got "
+                f"{target.numel()}). {_ONE_COLUMN}"
+            )
+        return [None] * outputs.numel()
 
     def _answers(
         self, model: torch.nn.Module, inputs: Inputs, questions: list[tuple[int, Question]]
@@ -158,13 +175,12 @@ def _refuse(reason: str) -> bool:
     return False
 
 
-def _classes(target: Tensor, rows: int) -> Tensor:
+def _one_for_each(target: Tensor, rows: int) -> Tensor:
     target = target.reshape(-1).cpu()
     if target.numel() != rows:
         raise InputError(
             f"Expected `target` to have one class for each of {rows} outputs "
-            f"(got {target.numel()}). Pass a vector of class labels; models with several binary "
-            "outputs are explained one output at a time, with EiGSearch(forward=…)."
+            f"(got {target.numel()}). Pass a vector of class labels. {_ONE_COLUMN}"
         )
     return target.long()
 

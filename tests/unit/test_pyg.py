@@ -91,6 +91,38 @@ def test_every_configuration_agrees_with_explain(
     assert explanation.validate()
 
 
+@pytest.mark.parametrize("level", ["graph", "node"])
+@pytest.mark.parametrize("mode", ["binary_classification", "regression"])
+def test_models_with_several_outputs_are_explained_by_column(mode: str, level: str) -> None:
+    model, data = make_net("GCN", "mean" if level == "graph" else None, 4), plain()
+    index = 2 if level == "node" else None
+    with pytest.raises(InputError, match=r"EiGSearch\(forward=lambda model, batch: "):
+        make_explainer(model, mode, level)(data.x, data.edge_index, index=index)
+
+    def column(model: nn.Module, batch: Batch) -> Tensor:
+        return model(batch.x, batch.edge_index, batch=batch.batch)[:, [3]]
+
+    found = make_explainer(model, mode, level, forward=column)(data.x, data.edge_index, index=index)
+    ex = eigsearch.explain(model, data, node=index, task=mode, forward=column)
+    assert_same(found, ex)
+    (detail,) = found.details
+    assert detail.target == ex.target
+
+
+def test_a_label_for_each_of_several_outputs_is_refused() -> None:
+    model, data = make_net(outputs=2), plain()
+    explainer = make_explainer(
+        model,
+        "binary_classification",
+        kind="phenomenon",
+        forward=lambda model, batch: model(batch.x, batch.edge_index, batch=batch.batch)[:, [0]],
+    )
+    with pytest.raises(InputError, match="one class for each of 1 outputs"):
+        explainer(data.x, data.edge_index, target=torch.tensor([[0, 1]]))
+    found = explainer(data.x, data.edge_index, target=torch.tensor([1]))
+    assert found.details[0].target == 1
+
+
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_a_batch_of_graphs_is_explained_in_one_call(shuffled: bool) -> None:
     model = make_net("GIN", "mean")
