@@ -88,7 +88,7 @@ class Claim:
     def _rows(self, mask: Tensor | None, width: int) -> Tensor:
         if mask is None:
             return torch.zeros(self.shape.numel(), width, dtype=torch.bool)
-        return as_bool(mask, self.threshold).reshape(-1, width).cpu()
+        return as_bool(mask, self.threshold).reshape(mask.shape[:-1].numel(), width).cpu()
 
 
 def as_bool(mask: Tensor, threshold: float | None = None) -> Tensor:

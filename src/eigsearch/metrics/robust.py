@@ -81,7 +81,7 @@ def robust_fidelities(
         for claim, query in zip(claims, queries, strict=True):
             keep = kept_groups(claim, query)
             edits = torch.cat(draw_edits(keep, alpha1, alpha2, samples, seed))
-            drawn.append(torch.unique(edits.flatten(0, 1), dim=0, return_inverse=True))
+            drawn.append(_distinct(edits.flatten(0, 1)))
         pairs = zip(queries, drawn, strict=True)
         scores = run.engine.scores([Request(q, Rows(rows, Induce.EDGES)) for q, (rows, _) in pairs])
     return [
@@ -105,6 +105,14 @@ def draw_edits(
     outside = torch.rand(samples, keep.size(1), generator=dice, dtype=torch.float64)
     keep = keep[:, None, :]
     return ~keep | (inside >= alpha1), keep | (outside < alpha2)
+
+
+def _distinct(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Return each row once, and where each of the given ones is among them."""
+    if rows.size(1) == 0:  # a graph without edges has one subgraph, which `unique` refuses
+        return rows[:1], torch.zeros(rows.size(0), dtype=torch.long)
+    found, place = torch.unique(rows, dim=0, return_inverse=True)
+    return found, place
 
 
 def _mean_change(claim: Claim, query: Query, whole: Tensor, phi: Tensor) -> RobustFidelity:

@@ -93,6 +93,19 @@ def test_what_explain_reports_is_what_is_measured():
     assert float(found.whole) == pytest.approx(explanation.value, abs=1e-6)
 
 
+@pytest.mark.parametrize("masks", [(), (3,)])
+def test_a_graph_without_edges_loses_nothing(masks):
+    model, data = make(GraphNet), random_graph(3, edges=0)
+    explanation = eigsearch.explain(model, data)
+    edges = torch.zeros(*masks, 0, dtype=torch.bool)
+    nodes = torch.ones(*masks, data.num_nodes, dtype=torch.bool)
+    claims = [Claim(data, edges), Claim(data, edges, nodes), Claim(data, node_mask=nodes)]
+    for found in fidelities(model, [Claim.of(explanation), *claims]):
+        assert found.fidelity_plus.tolist() == found.fidelity_minus.tolist()
+        assert not found.fidelity_plus.any()
+    assert found.fidelity_plus.shape == masks
+
+
 @pytest.mark.parametrize("kind", ["edges", "nodes", "both"])
 def test_a_node_prediction_is_judged_on_the_whole_graph_as_on_its_neighbourhood(kind):
     model, data, node = make(NodeNet), random_graph(5, nodes=14, edges=15), 4

@@ -57,6 +57,16 @@ def test_its_extremes_are_plain_fidelity():
     assert float(found.gain) == pytest.approx(float(fidelity(model, claim).gain), abs=1e-6)
 
 
+@pytest.mark.parametrize("masks", [(), (3,)])
+def test_a_graph_without_edges_loses_nothing(masks):
+    model, data = make(GraphNet), random_graph(2, edges=0)
+    claim = Claim(data, edge_mask=torch.zeros(*masks, 0, dtype=torch.bool))
+    found = robust_fidelity(model, claim, samples=3)
+    assert found.gain.shape == masks
+    assert not found.fidelity_plus.any()
+    assert not found.fidelity_minus.any()
+
+
 def test_company_other_seeds_and_the_global_generator_do_not_matter():
     model = make(GraphNet)
     claims = [Claim(g, edge_mask=undirected_mask(g, 0)) for g in map(random_graph, range(3))]
