@@ -65,6 +65,18 @@ def test_a_model_that_takes_the_data_object() -> None:
     assert_like_twin(model, plain(), lambda data: model(one_graph(data)))
 
 
+class TakesApart(TakesData):
+    """Looks at the graphs of a batch one by one."""
+
+    def forward(self, data: Batch) -> Tensor:
+        return torch.cat([self.net(graph.x, graph.edge_index) for graph in data.to_data_list()])
+
+
+def test_a_model_that_takes_the_batch_apart() -> None:
+    model = vivid(TakesApart())
+    assert_like_twin(model, plain(), lambda data: model(one_graph(data)))
+
+
 def test_a_forward_of_the_user() -> None:
     class Odd(nn.Module):
         def __init__(self) -> None:

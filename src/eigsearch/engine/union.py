@@ -138,7 +138,30 @@ def join(pieces: Sequence[Piece], needs: Callable[[str], bool]) -> Batch:
     if needs("ptr"):
         ends = torch.bincount(batch.batch, minlength=owner_base[-1]).cumsum(0)
         batch.ptr = torch.nn.functional.pad(ends, (1, 0))
+    if needs("_slice_dict"):  # a model that takes the whole object may take it apart
+        _make_separable(batch, pieces)
     return batch
+
+
+def _make_separable(batch: Batch, pieces: Sequence[Piece]) -> None:
+    """Say where each graph begins, so that `to_data_list` and `batch[i]` work as in PyG."""
+    first, owner = pieces[0].query, batch.batch[batch.edge_index[0]]
+    edges = torch.bincount(owner, minlength=batch.num_graphs)
+    starts = {"node": batch.ptr, "edge": torch.nn.functional.pad(edges.cumsum(0), (1, 0))}
+    levels = {"edge_index": "edge", **{name: first.level(name)[0] for name in first.attributes}}
+    batch._slice_dict = {
+        name: _repeated(name, pieces) if level == "graph" else starts[level]
+        for name, level in levels.items()
+    }
+    batch._inc_dict = {**dict.fromkeys(levels), "edge_index": batch.ptr}
+    batch._num_nodes = batch.ptr.diff().tolist()
+
+
+def _repeated(key: str, pieces: Sequence[Piece]) -> list[int]:
+    """Return where each candidate's copy of a graph-level attribute begins."""
+    values = [piece.query.data[key] for piece in pieces]
+    sizes = [len(v) if isinstance(v, Tensor) and v.dim() else 1 for v in values]
+    return _starts([s for s, piece in zip(sizes, pieces, strict=True) for _ in range(piece.count)])
 
 
 def _shifted(parts: Sequence[Tensor], base: Sequence[int], counts: Sequence[int]) -> Tensor:

@@ -57,6 +57,29 @@ def test_a_union_is_what_pyg_would_batch(induce: Induce) -> None:
         torch.testing.assert_close(batch[name], expected[name], msg=name)
 
 
+@pytest.mark.parametrize("induce", Induce)
+def test_a_union_comes_apart_as_a_batch_of_pyg_does(induce: Induce) -> None:
+    queries = [query(0), query(1)]
+    queries[1].data.u = torch.full((3, 2), 1.0)
+    chosen = [rows(4, 9, seed=s) for s in (0, 1)]
+    pieces = [cut(q, r, induce) for q, r in zip(queries, chosen, strict=True)]
+    parts = [by_hand(q, row, induce) for q, r in zip(queries, chosen, strict=True) for row in r]
+    batch, expected = join(pieces, lambda name: True), Batch.from_data_list(parts)
+    for number, (found, part) in enumerate(
+        zip(batch.to_data_list(), expected.to_data_list(), strict=True)
+    ):
+        assert type(found) is Data
+        assert found.num_nodes == part.num_nodes == batch[number].num_nodes
+        assert set(found.keys()) - {"num_nodes"} == set(part.keys()) - {"num_nodes"}
+        for name in part.keys():  # noqa: SIM118
+            torch.testing.assert_close(found[name], part[name], msg=name)
+
+
+def test_only_a_model_that_takes_the_object_pays_for_taking_it_apart() -> None:
+    piece = cut(query(), rows(2, 9), Induce.EDGES)
+    assert not hasattr(join([piece], lambda name: name == "x"), "_slice_dict")
+
+
 def test_without_an_edge_all_nodes_stay() -> None:
     asked = query()
     piece = cut(asked, torch.zeros(1, asked.groups.count, dtype=torch.bool), Induce.EDGES)
