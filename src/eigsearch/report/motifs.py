@@ -16,6 +16,7 @@ from eigsearch.report.elements import formula, is_element
 
 MOST_MOTIFS = 24
 _MOST_COMPARED = 40  # edges up to which isomorphism is checked exactly and not by hash alone
+_MOST_SOUGHT = 10  # edges up to which a piece is sought inside others: the time grows with 2^edges
 
 
 class Piece:
@@ -45,14 +46,16 @@ class Piece:
         """Tell whether two pieces are isomorphic; large ones are compared by hash alone."""
         if self.code != other.code or self.edges != other.edges:
             return False
-        return self.graph.size() > _MOST_COMPARED or nx.is_isomorphic(
-            self.graph, other.graph, node_match=_same_label
+        return self.graph.size() > _MOST_COMPARED or nx.vf2pp_is_isomorphic(
+            self.graph, other.graph, node_label="label"
         )
 
     def contains(self, other: Piece) -> bool:
-        """Tell whether another piece can be found inside this one."""
+        """Tell whether another piece can be found inside this one; a large one has to equal it."""
         if not other.edges <= self.edges:
             return False
+        if other.graph.size() > _MOST_SOUGHT:
+            return self.equals(other)
         matcher = GraphMatcher(self.graph, other.graph, node_match=_same_label)
         return matcher.subgraph_is_monomorphic()
 

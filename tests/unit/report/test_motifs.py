@@ -62,6 +62,18 @@ def test_shapes_of_plain_graphs_have_names():
     assert names == {"cycle of 5", "star of 3 edges", "path of 3 edges"}
 
 
+def test_only_small_pieces_are_sought_inside_others():
+    ten, eleven, twelve = (
+        keeping(graph([(i, i + 1) for i in range(edges)]), range(edges)) for edges in (10, 11, 12)
+    )
+    found = motifs_of([ten, eleven, twelve, eleven], Names())
+    assert {motif.name: motif.items for motif in found} == {
+        "path of 10 edges": (0, 1, 2, 3),
+        "path of 11 edges": (1, 3),
+        "path of 12 edges": (2,),
+    }
+
+
 def test_a_single_edge_is_no_motif():
     assert motifs_of([keeping(nitrobenzene(), [0])], MOLECULES) == []
 
