@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate
+from math import comb
 
 import torch
 
@@ -29,10 +30,9 @@ class Exhaustive:
 
     def steps(self, problem: Problem) -> Steps:
         """Evaluate each subgraph of an allowed size, and what it leaves of the graph."""
-        groups = problem.ranking.count
         smallest, largest = problem.allowed
+        self._check(problem.ranking.count, range(smallest, largest + 1))
         family = Subsets(problem.ranking.order, smallest, largest)
-        self._check(sum(family.counts), groups)
         kept, removed = yield [family, Rest(family)]
         counts = torch.tensor(family.counts)
         size = torch.arange(smallest, largest + 1).repeat_interleave(counts)
@@ -44,10 +44,12 @@ class Exhaustive:
         first = torch.tensor([0, *accumulate(family.counts)][:-1])
         return Outcome(keep, found, everything[first], path)
 
-    def _check(self, subsets: int, groups: int) -> None:
-        if subsets > self.max_subsets:
+    def _check(self, groups: int, sizes: range) -> None:
+        """Refuse more subgraphs than allowed, counted only until there are too many."""
+        counts = accumulate(comb(groups, size) for size in sizes)
+        if any(subsets > self.max_subsets for subsets in counts):
             raise InputError(
-                f"Expected a graph with at most {self.max_subsets:,} subgraphs to try (got "
-                f"{subsets:,} for {groups} groups). Use search='refine', raise `sparsity`, or pass "
-                f"Exhaustive(max_subsets={subsets})."
+                f"Expected a graph with at most {self.max_subsets:,} subgraphs to try (got more "
+                f"than {self.max_subsets:,} for {groups:,} groups). Use search='refine', raise "
+                "`sparsity`, or pass Exhaustive(max_subsets=...) with as many as you have time for."
             )

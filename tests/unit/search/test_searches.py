@@ -13,7 +13,10 @@ from eigsearch import SubgraphExplanation
 from eigsearch.engine import BatchedEngine
 from eigsearch.errors import InputError
 from eigsearch.metrics.stability import relabelled
+from eigsearch.ranking import rank
 from eigsearch.search import Exhaustive, Refine, Resweep
+from eigsearch.search.base import Problem
+from eigsearch.target import Target
 from tests.unit.search.brute import (
     Net,
     best_gain,
@@ -228,15 +231,24 @@ def test_every_small_graph_has_an_answer():
             assert found.size > 0 or count == 0
 
 
-def test_a_large_graph_is_refused_with_the_count():
+def test_a_large_graph_is_refused():
     data = random_graph(0, nodes=12, edges=30)
-    with pytest.raises(InputError, match=r"614,429,641 for 30 groups.*refine"):
+    with pytest.raises(InputError, match=r"more than 262,144 for 30 groups.*refine"):
         eigsearch.explain(Net(0), data, search="exhaustive")
     small = eigsearch.explain(Net(0), data, search="exhaustive", sparsity=0.9)
     assert small.size <= 3
     huge = random_graph(0, nodes=40, edges=300)
     with pytest.raises(InputError, match="for 300 groups"):
         eigsearch.explain(Net(0), huge, search="exhaustive")
+
+
+def test_a_graph_with_far_too_many_subgraphs_is_refused_at_once():
+    groups, target = torch.arange(15_000), Target("regression", "raw", 0)
+    ranking = rank(groups.double())
+    problem = Problem(target, torch.tensor(0.0), ranking, 0.5, 2, (groups.numpy(),) * 3)
+    with pytest.raises(InputError, match="more than 262,144 for 15,000 groups") as refusal:
+        next(Exhaustive().steps(problem))
+    assert len(str(refusal.value)) < 300
 
 
 def test_options_that_make_no_sense_are_refused():
