@@ -68,6 +68,8 @@ def fidelities(
 ) -> list[Fidelity]:
     """Return the fidelity of each claim, with model calls shared between them."""
     run = Run(model, options or Options())
+    if not claims:
+        return []
     with undisturbed(model):
         queries, _ = run.ask([claim.question for claim in claims])
         pairs = list(zip(claims, queries, strict=True))

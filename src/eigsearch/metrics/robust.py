@@ -75,6 +75,8 @@ def robust_fidelities(
     """
     _check_shares(alpha1=alpha1, alpha2=alpha2)
     run = Run(model, options or Options())
+    if not claims:
+        return []
     with undisturbed(model):
         queries, wholes = run.ask([claim.question for claim in claims])
         drawn = []

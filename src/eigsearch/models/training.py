@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from eigsearch.datasets import GraphDataset
+from eigsearch.errors import InputError
 from eigsearch.models.batches import Minibatch, minibatches
 from eigsearch.models.gnn import CONVS, GNN
 from eigsearch.models.recipes import Recipe, recipe_for
@@ -54,6 +55,7 @@ def train(
     check_trainable(dataset)
     conv = resolve("model", conv, CONVS)
     recipe = replace(recipe or recipe_for(dataset.name, conv), conv=conv)
+    _check_counts(width=recipe.width, batch_size=recipe.batch_size, max_epochs=recipe.max_epochs)
     parts = split(dataset, recipe.seed)
     start = time.perf_counter()
     with _reproducible(recipe.seed):
@@ -97,6 +99,15 @@ def evaluate(model: GNN, dataset: GraphDataset, part: Tensor | None = None) -> t
         right += int((scores.argmax(-1) == batch.y).sum())
         loss += float(cross_entropy(scores, batch.y, reduction="sum"))
     return right / len(part), loss / len(part)
+
+
+def _check_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 1:
+            raise InputError(
+                f"Expected `{name}` of a recipe to be at least 1 (got {count}). "
+                "Leave it out for the default."
+            )
 
 
 def _fit(

@@ -10,16 +10,23 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from eigsearch.store.directory import ResultDirectory, read_rows
+from eigsearch.store.schema import ROWS, TIMES
 
 _MEANS = ("size", "num_groups", "sparsity", "fidelity_plus", "fidelity_minus", "gain")
 
 
 def summarize(path: str | Path) -> dict[str, Any]:
-    """Return how many rows there are, how many failed, and the means over the others."""
+    """Return how many rows there are, how many failed, and the means over the others.
+
+    Means are None where there are no others.
+    """
     directory = ResultDirectory(path)
-    files = list(directory.row_files().values())
-    table = pa.concat_tables([read_rows(file, ["error", *_MEANS]) for file in files])
-    times = pa.concat_tables([pq.read_table(file) for file in directory.time_files()])
+    columns, files = ["error", *_MEANS], directory.row_files().values()
+    # A run of nothing has no files; the empty tables say what would be in them.
+    table = pa.concat_tables(
+        [ROWS.empty_table().select(columns), *(read_rows(file, columns) for file in files)]
+    )
+    times = pa.concat_tables([TIMES.empty_table(), *map(pq.read_table, directory.time_files())])
     return {
         "rows": table.num_rows,
         "failures": table.num_rows - table["error"].null_count,

@@ -6,7 +6,7 @@ from torch_geometric.explain.metric import characterization_score
 
 import eigsearch
 from eigsearch.errors import InputError
-from eigsearch.metrics import Claim, characterization, fidelities, fidelity
+from eigsearch.metrics import Claim, characterization, fidelities, fidelity, robust_fidelities
 from tests.unit.metrics.nets import (
     GraphNet,
     NodeNet,
@@ -82,6 +82,11 @@ def test_many_masks_of_many_graphs_at_once_are_as_good_as_alone():
         for row, gain in zip(claim.edge_mask, found.gain, strict=True):
             alone = fidelity(model, Claim(claim.data, edge_mask=row))
             assert float(alone.gain) == pytest.approx(float(gain), abs=1e-6)
+
+
+def test_nothing_to_judge_is_judged_as_nothing():
+    assert fidelities(make(GraphNet), []) == []
+    assert robust_fidelities(make(GraphNet), []) == []
 
 
 def test_what_explain_reports_is_what_is_measured():

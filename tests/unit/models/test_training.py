@@ -128,3 +128,9 @@ def test_too_few_graphs_for_three_parts(tiny):
     with pytest.raises(InputError, match=r"at least 6 graphs .* \(got 5\)"):
         train(few[0], "gin", short("gin"))
     assert train(few[1], "gin", short("gin")).epochs == 3
+
+
+@pytest.mark.parametrize("name", ["width", "batch_size", "max_epochs"])
+def test_a_recipe_that_trains_nothing_is_refused(tiny, name):
+    with pytest.raises(InputError, match=rf"Expected `{name}` .* at least 1 \(got 0\)"):
+        train(tiny, "gin", short("gin", **{name: 0}))

@@ -54,6 +54,13 @@ def test_rows_are_not_joined_with_another_data_set(tmp_path: Path) -> None:
         list(store.read(tmp_path / "out", GRAPHS[::-1]))
 
 
+def test_a_run_of_nothing_has_a_summary(tmp_path: Path) -> None:
+    end = explain_to(tmp_path / "out", Small(), [])
+    found = store.summarize(tmp_path / "out")
+    assert end.done == found.pop("rows") == found.pop("failures") == 0
+    assert set(found.values()) == {None}
+
+
 def test_nodes_are_explained_on_one_graph(tmp_path: Path) -> None:
     torch.manual_seed(0)
     graph, model = generate("Tree-Grid")[0], GCN(10, 8, 2, 2).eval()
