@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from eigsearch import lockstep
 from eigsearch.caller import Caller, undisturbed
-from eigsearch.candidates import Family, Removals, Rows, Whole
+from eigsearch.candidates import Asking, Removals, Rows, Whole
 from eigsearch.engine import BatchedEngine, Request, make_engine
 from eigsearch.errors import InputError, ModelError
 from eigsearch.explanation import SubgraphExplanation
@@ -180,7 +180,7 @@ class Run:
 
     def _steps(
         self, query: Query, whole: Tensor, ranking: Ranking | None
-    ) -> Generator[Sequence[Family], list[Tensor], SubgraphExplanation]:
+    ) -> Asking[SubgraphExplanation]:
         """Explain one query: rank, search, report."""
         if query.groups.count == 0:
             return self._empty(query, whole)
@@ -192,9 +192,7 @@ class Run:
         outcome = yield from options.strategy().steps(problem)
         return self._explanation(query, whole, ranking, outcome)
 
-    def _ranking(
-        self, query: Query, whole: Tensor
-    ) -> Generator[Sequence[Family], list[Tensor], Ranking]:
+    def _ranking(self, query: Query, whole: Tensor) -> Asking[Ranking]:
         ranker = self._ranker
         if isinstance(ranker, AskingRanker):
             return (yield from ranker.ask(query, whole))
