@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import scale_tables, search_tables
+from benchmarks import mask_tables, scale_tables, search_tables
 
 ROOT = Path(__file__).parents[1]
 ROWS = ROOT / "benchmarks" / "results" / "speed"
@@ -156,6 +156,7 @@ def draw(column: int, label: str, name: str) -> None:
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"engines": engines, "demo": demo, "results": results},
     NOTE: {"exponents": exponents, "memory": memory, "nodes": nodes, "profile": profile},
+    mask_tables.PAGE: mask_tables.TABLES,
     scale_tables.PAGE: scale_tables.TABLES,
     search_tables.PAGE: search_tables.TABLES,
 }

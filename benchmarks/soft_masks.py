@@ -1,14 +1,17 @@
 """What PGExplainer learns, and what a mask between 0 and 1 does to a prediction.
 
-The figures of docs/design/soft-masks.md, in a few minutes on one core. "With ‖z‖" is Spearman's
-correlation of scores with the size of the embeddings at the ends of an edge.
+    python -m benchmarks.soft_masks
 
-Run: python -m benchmarks.soft_masks
+Writes the rows behind docs/design/soft-masks.md, in a few minutes on one core. `with_norms` is
+Spearman's correlation of scores with the size of the embeddings at the ends of an edge; `masked`,
+`all_edges`, `motif_alone` and `mask_…` are −log p.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pandas as pd
 import torch
@@ -18,13 +21,14 @@ from torch.nn.functional import softplus
 from torch_geometric.utils import get_embeddings
 
 import eigsearch
+from benchmarks.speed.timing import write
 from eigsearch import metrics
-from eigsearch.bench.exhibit import Table
 from eigsearch.bench.setting import Prediction, Setting, load_setting
 from eigsearch.datasets.truth import candidates, true_edges
 from eigsearch.explainers import PGExplainer
 from eigsearch.explainers.parts.subject import Subject
 
+ROWS = Path(__file__).parent / "results" / "soft_masks"
 _NODE_SETS = ("BA-Shapes", "BA-Community", "Tree-Grid")
 _WEIGHTS = {"0.05, 1": (0.05, 1.0), "0.0005, 0.0005": (0.0005, 0.0005)}  # the first are published
 _LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)
@@ -51,12 +55,12 @@ def learned(setting: Setting, asked: Prediction, method: PGExplainer) -> dict[st
     truth, near, mask = true_edges(found), candidates(found), found.edge_score.sigmoid()
     assert truth is not None
     return {
-        "AUC": metrics.auc(found.edge_score, truth, near),
-        "with ‖z‖": float(spearmanr(found.edge_score[near], _norms(setting, asked, near))[0]),
-        "mean mask": float(mask[near].mean()),
-        "−log p, masked": minus_log_p(setting, asked, mask),
-        "all edges": minus_log_p(setting, asked, torch.ones_like(mask)),
-        "motif alone": minus_log_p(setting, asked, truth),
+        "auc": metrics.auc(found.edge_score, truth, near),
+        "with_norms": float(spearmanr(found.edge_score[near], _norms(setting, asked, near))[0]),
+        "mean_mask": float(mask[near].mean()),
+        "masked": minus_log_p(setting, asked, mask),
+        "all_edges": minus_log_p(setting, asked, torch.ones_like(mask)),
+        "motif_alone": minus_log_p(setting, asked, truth),
     }
 
 
@@ -68,7 +72,7 @@ def _norms(setting: Setting, asked: Prediction, near: Tensor) -> Tensor:
     return norm[edges].sum(dim=0)
 
 
-def node_table() -> pd.DataFrame:
+def nodes() -> list[dict[str, Any]]:
     """Return what PGExplainer learns on node sets with the published and with small weights."""
     rows = []
     for name in _NODE_SETS:
@@ -78,12 +82,12 @@ def node_table() -> pd.DataFrame:
                 method = PGExplainer(edge_size=size, edge_ent=entropy, num_nodes=_NODES, seed=seed)
                 method.fit(setting.model, setting.dataset.graphs)
                 each = [learned(setting, asked, method) for asked in setting.sample(_SAMPLE, 0)]
-                about = {"data set": name, "weights": weights, "seed": seed}
-                rows.append({**about, **pd.DataFrame(each).mean()})
-    return pd.DataFrame(rows)
+                means = pd.DataFrame(each).mean().round(4)  # skips an AUC of nothing but a motif
+                rows.append({"dataset": name, "weights": weights, "seed": seed, **means})
+    return rows
 
 
-def graph_table() -> pd.DataFrame:
+def levels() -> list[dict[str, Any]]:
     """Return, by class of BA-2Motifs, −log p along a mask that is equal on all edges, and AUC."""
     setting = load_setting("BA-2Motifs", "gin")
     method = PGExplainer()
@@ -91,23 +95,28 @@ def graph_table() -> pd.DataFrame:
     sample, rows = setting.sample(_SAMPLE, 0), []
     for label, motif in enumerate(("cycle", "house")):
         mine = [asked for asked in sample if asked.target == label]
-        curve = {f"mask {level:g}": _level(setting, mine, level) for level in _LEVELS}
-        auc = mean(learned(setting, asked, method)["AUC"] for asked in mine)
-        rows.append({"motif": motif, **curve, "AUC of PGExplainer": auc})
-    return pd.DataFrame(rows)
+        curve = {f"mask_{level:g}": _level(setting, mine, level) for level in _LEVELS}
+        auc = mean(learned(setting, asked, method)["auc"] for asked in mine)
+        rows.append({"motif": motif, **curve, "auc": _rounded(auc)})
+    return rows
 
 
 def _level(setting: Setting, sample: list[Prediction], level: float) -> float:
     sizes = [int(setting.dataset[asked.graph].num_edges) for asked in sample]
     pairs = zip(sample, sizes, strict=True)
-    return mean(minus_log_p(setting, asked, torch.full((n,), level)) for asked, n in pairs)
+    masks = ((asked, torch.full((size,), level)) for asked, size in pairs)
+    return _rounded(mean(minus_log_p(setting, asked, mask) for asked, mask in masks))
+
+
+def _rounded(value: float) -> float:
+    return round(value, 4)
 
 
 def main() -> None:
-    """Print both tables in Markdown."""
+    """Write the rows of both tables."""
     torch.set_num_threads(1)
-    print(Table(node_table(), digits=2).markdown())
-    print(Table(graph_table(), digits=2).markdown())
+    print(write("nodes", nodes(), ROWS))
+    print(write("levels", levels(), ROWS))
 
 
 if __name__ == "__main__":

@@ -35,10 +35,10 @@ def machine() -> dict[str, str]:
     return {"cpu": processor(), "threads": str(torch.get_num_threads()), **versions()}
 
 
-def write(name: str, rows: Sequence[dict[str, Any]]) -> Path:
+def write(name: str, rows: Sequence[dict[str, Any]], folder: Path = RESULTS) -> Path:
     """Write rows as CSV, each with the machine that it ran on."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    path = RESULTS / f"{name}.csv"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.csv"
     rows = [{**row, **machine()} for row in rows]
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
