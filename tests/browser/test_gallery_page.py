@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
 
@@ -85,6 +86,15 @@ class TestSort:
         assert shown(page) == sorted(range(6), key=lambda n: (values(n), n))
         page.click("[data-part=direction]")
         assert shown(page) == sorted(range(6), key=lambda n: (-values(n), n))
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_cards_of_motifs_show_all_of_a_long_name(open_page, width):
+    names = replace(MOLECULES, class_names=("mutagenic", "not mutagenic, as far as anybody knows"))
+    page = open_page(gallery_page(six(), names), width)
+    cut = "cells => cells.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
+    assert page.locator(".motif .share").count() > 0
+    assert page.locator(".motif, .motif .share").evaluate_all(cut) == []
 
 
 def open_item(page, number):
