@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import warnings
@@ -102,3 +103,44 @@ def test_view_of_something_else(refused) -> None:
 
 def test_a_directory_of_someone_elses_files(refused) -> None:
     assert "to be empty or to hold results" in refused(*BA, "--out", ".")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (*BA, "--out", "mine.pt/out"),
+        ("demo", "--out", "mine.pt/out"),
+        ("bench", "smoke", "--out", "mine.pt/out"),
+    ],
+)
+def test_a_path_that_the_system_refuses(refused, command: tuple[str, ...]) -> None:
+    said = refused(*command)
+    assert "mine.pt/out" in said
+    assert os.strerror(errno.ENOTDIR) in said
+
+
+@pytest.mark.parametrize("out", ["mine.pt", "mine.pt/models"])
+@pytest.mark.parametrize(
+    "command",
+    [("train", "--dataset", "BA-2Motifs", "--out"), ("compare", *BA[1:], "--report")],
+)
+def test_no_work_is_done_for_what_cannot_be_written(
+    refused, command: tuple[str, ...], out: str, monkeypatch
+) -> None:
+    for work in ("models.train", "cli.running.carry_out"):
+        monkeypatch.setattr(f"eigsearch.{work}", lambda *_, **__: pytest.fail("worked in vain"))
+    name = "" if command[0] == "train" else "/page.html"
+    assert "mine.pt). Choose another name" in refused(*command, out + name)
+
+
+def test_no_work_is_done_where_the_system_refuses(refused, monkeypatch) -> None:
+    def refuse(directory: str, mode: int) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), directory)
+
+    monkeypatch.setattr("eigsearch.models.train", lambda *_, **__: pytest.fail("worked in vain"))
+    monkeypatch.setattr(os, "mkdir", refuse)
+    said = refused("train", "--dataset", "BA-2Motifs", "--out", "models")
+    assert (
+        f"models to be a path that can be read or written (got: {os.strerror(errno.EACCES)})"
+        in said
+    )

@@ -20,6 +20,7 @@ from eigsearch.cli.commands import (
     train,
     view,
 )
+from eigsearch.cli.outputs import unusable
 from eigsearch.cli.printing import complain, say
 from eigsearch.errors import EigsearchError
 
@@ -35,6 +36,8 @@ class _Sentences(TyperGroup):
             complain(str(error))
         except BrokenPipeError:  # whoever read our output has seen enough, as in `… | head`
             raise SystemExit(0) from None
+        except OSError as error:
+            complain(unusable(error.filename or "every file", error))
         raise typer.Exit(2)
 
 

@@ -40,6 +40,7 @@ def compare(
     from eigsearch import store
     from eigsearch.cli.arena import make_ranker, pick_explainers
     from eigsearch.cli.choose import choose_data, choose_model
+    from eigsearch.cli.outputs import check_directory
     from eigsearch.cli.pages import write_comparison
     from eigsearch.cli.printing import as_json, say
     from eigsearch.cli.running import Assignment, carry_out, chosen
@@ -50,6 +51,8 @@ def compare(
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
     selection = chosen(graphs, index if node is None else None, node)
     network = choose_model(model, graphs, weights, model_args)
+    if report is not None:
+        check_directory(report.parent)
     every = 10**9  # an explainer that cannot serve this model is a line of the table, no error
     runs: list[tuple[str, dict[str, Any]]] = []
     shown: dict[str, Any] = {}

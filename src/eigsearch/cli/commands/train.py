@@ -30,6 +30,7 @@ def train(
         eigsearch explain --dataset BA-2Motifs --weights models/BA-2Motifs-gin.safetensors
     """
     from eigsearch.cli.choose import choose_data
+    from eigsearch.cli.outputs import check_directory
     from eigsearch.cli.printing import as_json, say, table
     from eigsearch.models import CONVS, make_card, recipe_for, save_model
     from eigsearch.models import train as fit
@@ -43,6 +44,7 @@ def train(
         seed=recipe.seed if seed is None else seed,
         max_epochs=recipe.max_epochs if epochs is None else epochs,
     )
+    check_directory(out)
     result = fit(graphs, conv, recipe)
     card = make_card(result, graphs)
     path = save_model(result.model, card, out)
