@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from torch_geometric.nn import GIN, GCNConv, GraphConv, SAGEConv, global_mean_pool
+from torch_geometric.nn import (
+    GIN,
+    GCNConv,
+    GraphConv,
+    MessagePassing,
+    SAGEConv,
+    global_mean_pool,
+)
 
 import eigsearch
 from eigsearch.caller import Caller, undisturbed
@@ -195,6 +202,41 @@ def test_half_precision_is_served_by_the_batched_engine() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert eigsearch.explain(model, data, engine="incremental").engine == "batched"
+
+
+HOOKS = {
+    "message": lambda layer, inputs, output: 0.3 * output,
+    "aggregate": lambda layer, inputs, output: 0.3 * output,
+    "propagate": lambda layer, inputs, output: 0.3 * output,
+    "edge_update": lambda layer, inputs, output: None,
+    "message_and_aggregate": lambda layer, inputs, output: None,
+}
+
+
+@pytest.mark.parametrize("step", HOOKS)
+def test_a_layer_with_hooks_is_served_by_the_batched_engine(step: str) -> None:
+    torch.manual_seed(0)
+    model, data = make_net("GIN", "mean"), house()
+    before = eigsearch.explain(model, data, engine="incremental")
+    layer = next(module for module in model.modules() if isinstance(module, MessagePassing))
+    handle = getattr(layer, f"register_{step}_forward_hook")(HOOKS[step])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = eigsearch.explain(model, data, engine="incremental")
+    assert found.engine == "batched"
+    assert found.value == eigsearch.explain(model, data, engine="batched").value
+    handle.remove()
+    again = eigsearch.explain(model, data, engine="incremental")
+    assert (again.engine, again.value) == ("incremental", before.value)
+
+
+def test_a_listener_before_a_message_is_a_hook_too() -> None:
+    torch.manual_seed(0)
+    model, heard = make_net("GIN", "mean"), []
+    layer = next(module for module in model.modules() if isinstance(module, MessagePassing))
+    layer.register_message_forward_pre_hook(lambda layer, inputs: heard.append(inputs))
+    assert eigsearch.explain(model, house(), engine="incremental").engine == "batched"
+    assert heard
 
 
 def test_a_disagreement_is_told_and_overruled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,9 @@ _LEAVES = (
     pyg.Linear, pyg.MLP,
 )  # fmt: skip
 
+_STEPS = ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
+_HOOKS = tuple(f"_{step}_forward_{kind}" for step in _STEPS for kind in ("pre_hooks", "hooks"))
+
 
 # While torch.fx traces a model, all modules of the process answer to it: one trace at a time.
 _TRACING = threading.Lock()
@@ -81,16 +84,24 @@ def trace(model: Any, data: Data) -> Trace:
     """Return the trace of a model on graphs that have the attributes of `data`.
 
     Raises `Unservable` where the model cannot be written down: control flow that depends on
-    values, or a callable that is not a module.
+    values, hooks inside a layer, or a callable that is not a module.
     """
     if not isinstance(model, torch.nn.Module):
         raise Unservable("The model is not a torch.nn.Module.")
+    if any(_is_hooked(module) for module in model.modules()):  # hooks come and go between calls
+        raise Unservable("A layer has hooks on its messages.")
     known = _KNOWN.setdefault(model, {})
     key = (_settings(model), *sorted(data.keys()))
     if key not in known:
         graph = _trace(model, {*data.keys(), "batch"})
         known[key] = Trace(graph, depth(graph, model))
     return known[key]
+
+
+def _is_hooked(module: torch.nn.Module) -> bool:
+    """Tell whether anyone listens inside a layer, or changes what passes there."""
+    passes = isinstance(module, pyg.MessagePassing)
+    return passes and any(getattr(module, name, None) for name in _HOOKS)
 
 
 def _settings(model: torch.nn.Module) -> int:
