@@ -15,7 +15,6 @@ from eigsearch import store
 from eigsearch.datasets import generate
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets import save_file as save_graphs
-from eigsearch.work import save_graph
 
 NODE_MODULE = "from torch_geometric.nn import GCN\ndef make():\n    return GCN(10, 4, 2, 2)\n"
 
@@ -162,7 +161,7 @@ def test_graphs_in_files(name: str, run, own: Path) -> None:
 
 def test_nodes_of_one_mapped_graph(run, own: Path) -> None:
     (own / "nodenet.py").write_text(NODE_MODULE)
-    save_graph(generate("Tree-Grid")[0], own / "graph.safetensors")
+    save_graphs([generate("Tree-Grid")[0]], own / "graph.safetensors")
     run("explain", "--data", "graph.safetensors", "--model", "nodenet:make", "--node", "511,512",
         "--out", "out")  # fmt: skip
     assert [row["node"] for row in store.rows(own / "out")] == [511, 512]

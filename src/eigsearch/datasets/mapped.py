@@ -41,7 +41,7 @@ def write_graphs(graphs: Iterable[Data], stream: BinaryIO) -> None:
 def open_graphs(path: str | Path) -> Sequence[Data]:
     """Return the graphs of a safetensors file, each of them read when it is asked for.
 
-    A file of plain tensors, as `eigsearch.work.save_graph` writes it, is one graph.
+    A file of plain tensors, as safetensors itself writes it, is one graph.
     """
     try:
         with safe_open(path, framework="pt") as file:

@@ -10,7 +10,6 @@ from eigsearch.work.sources import (
     MemorySource,
     SmilesSource,
     Source,
-    save_graph,
 )
 
 __all__ = [
@@ -25,5 +24,4 @@ __all__ = [
     "explain_many",
     "explain_to",
     "perform",
-    "save_graph",
 ]

@@ -23,7 +23,6 @@ from eigsearch.work import (
     SmilesSource,
     explain_many,
     explain_to,
-    save_graph,
 )
 from eigsearch.work.pack import pack, unpack
 from eigsearch.work.sources import files
@@ -32,6 +31,7 @@ from tests.unit.work.networks import Choosy, Small
 from tests.unit.work.test_explain_to import broken, row_bytes
 
 GRAPHS = generate("BA-2Motifs").graphs[490:510]
+MAPS = Path("/proc/self/maps")
 
 
 class Atoms(nn.Module):
@@ -203,7 +203,7 @@ def test_a_table_without_molecules_is_refused(tmp_path: Path) -> None:
 def test_one_large_graph_is_mapped(tmp_path: Path) -> None:
     torch.manual_seed(0)
     graph, model = generate("Tree-Grid")[0], GCN(10, 8, 2, 2).eval()
-    save_graph(graph, tmp_path / "graph.safetensors")
+    save_file([graph], tmp_path / "graph.safetensors")
     source = MappedSource(tmp_path / "graph.safetensors")
     nodes = range(511, 520)
     explain_to(tmp_path / "memory", model, graph, node=nodes, shard_size=3)
@@ -213,13 +213,30 @@ def test_one_large_graph_is_mapped(tmp_path: Path) -> None:
     assert len(list(source)) == 1
 
 
+@pytest.mark.skipif(not MAPS.exists(), reason="This system does not list what a process maps.")
+def test_a_mapped_graph_is_no_copy_of_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "graph.safetensors"
+    save_file(generate("Tree-Grid").graphs, file)
+    features = MappedSource(file)[0].x
+    lines = [line for line in MAPS.read_text().splitlines() if line.endswith(str(file))]
+    bounds = [[int(bound, 16) for bound in line.split()[0].split("-")] for line in lines]
+    assert any(start <= features.data_ptr() < stop for start, stop in bounds)
+
+
+def test_one_graph_keeps_its_nodes_without_edges_and_its_name(tmp_path: Path) -> None:
+    graph = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=10, name="sparse")
+    save_file([graph], tmp_path / "graph.safetensors")
+    again = MappedSource(tmp_path / "graph.safetensors")[0]
+    assert (again.num_nodes, again.name) == (10, "sparse")
+
+
 def test_a_file_that_is_no_graph_is_refused(tmp_path: Path) -> None:
     (tmp_path / "graph.safetensors").write_text("graph")
     with pytest.raises(InputError, match="a graph in safetensors"):
         MappedSource(tmp_path / "graph.safetensors")[0]
-    save_graph(Data(x=torch.ones(1)), tmp_path / "x.st")
+    save_file([Data(x=torch.ones(1))], tmp_path / "x.safetensors")
     with pytest.raises(InputError, match="hold an `edge_index`"):
-        MappedSource(tmp_path / "x.st")[0]
+        MappedSource(tmp_path / "x.safetensors")[0]
     with pytest.raises(InputError, match="file to exist"):
         MappedSource(tmp_path / "none.safetensors")
 

@@ -3,7 +3,7 @@
 from eigsearch.work.sources.base import Part, Source
 from eigsearch.work.sources.database import DatabaseSource
 from eigsearch.work.sources.files import DirectorySource
-from eigsearch.work.sources.mapped import MappedSource, save_graph
+from eigsearch.work.sources.mapped import MappedSource
 from eigsearch.work.sources.memory import MemorySource
 from eigsearch.work.sources.smiles import SmilesSource
 
@@ -15,5 +15,4 @@ __all__ = [
     "Part",
     "SmilesSource",
     "Source",
-    "save_graph",
 ]

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from safetensors.torch import save_file
-from torch import Tensor
-from torch_geometric.data import Data
-
 from eigsearch.errors import InputError
 from eigsearch.work.sources.files import FilesSource
-
-
-def save_graph(data: Data, path: str | Path) -> None:
-    """Write a graph's tensors so that `MappedSource` reads them."""
-    tensors = {k: v.contiguous() for k, v in data.to_dict().items() if isinstance(v, Tensor)}
-    save_file(tensors, path)
 
 
 class MappedSource(FilesSource):
     """The graphs of a `.safetensors` file, or the one graph of a node set, that all workers map.
 
+    `eigsearch.datasets.save_file` writes such files.
     The system keeps one copy of the file's pages per machine, and only those that are used.
     """
 
