@@ -39,7 +39,6 @@ class Names:
             title=dataset.name,
             class_names=dataset.class_names,
             node_names=dataset.node_names,
-            edge_names=getattr(dataset, "edge_names", None),
         )
 
     @property

@@ -90,11 +90,6 @@ def method_style(name: str) -> Style:
     return Style(_HUES[place % len(_HUES)], _DASHES[place // len(_HUES) % len(_DASHES)])
 
 
-def class_colour(index: int) -> Colour:
-    """Return the colour of a class."""
-    return CLASSES[index % len(CLASSES)]
-
-
 def css_variables(ground: str, more: Mapping[str, Colour] | None = None) -> dict[str, str]:
     """Return the CSS variables of the palette for a `"light"` or a `"dark"` ground."""
     named = {
