@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import shutil
 import warnings
 from pathlib import Path
 
@@ -95,6 +96,13 @@ def test_a_file_that_only_calls_itself_safetensors(refused, own: Path) -> None:
     (own / "mine.pt").rename(own / "evil.pt")
     command = ("explain", "--dataset", "BA-2Motifs", "--model", "gin", "--weights", "evil.pt")
     assert "card" in refused(*command, "--out", "out")
+
+
+def test_a_run_without_an_explanation_names_only_what_stays(refused, own: Path) -> None:
+    said = refused(*BA, "--target", "7")
+    assert said.endswith("Mend the cause.\n")
+    assert "the rows and their reasons are in out." in refused(*BA, "--target", "7", "--out", "out")
+    shutil.rmtree(own / "out")
 
 
 def test_view_of_something_else(refused) -> None:

@@ -26,6 +26,20 @@ from eigsearch.work.worker import ExplainJob
 _FEW_FAILURES = 10  # so many bad graphs are bad luck, whatever their share
 
 
+class RunError(ModelError):
+    """A run that explained too little; `finding` is the message without where its rows are."""
+
+    def __init__(self, finding: str, path: Path) -> None:
+        self._about = finding, path
+        self.finding = f"{finding}."
+        super().__init__(
+            f"{finding} and use a new directory; the rows and their reasons are in {path}."
+        )
+
+    def __reduce__(self) -> tuple[type[RunError], tuple[str, Path]]:
+        return type(self), self._about
+
+
 @dataclass(frozen=True)
 class Progress:
     """How far a run is.
@@ -95,6 +109,7 @@ def explain_to(
     """
     options = options or Options()
     check_workers(workers)
+    _check_max_failures(max_failures)
     Run(model, options)  # refuses what cannot be explained before anything is written
     source = as_source(data)
     plan = make_plan(source, index, node, target, shard_size)
@@ -153,19 +168,28 @@ class _Tally:
             self.report(self.progress)
         limit = max(_FEW_FAILURES, self.done // 2) if self.limit is None else self.limit
         if self.failures > limit:
-            raise ModelError(self._sentence(f"at most {limit} rows without an explanation"))
+            raise self._error(f"at most {_count(limit, 'row')} without an explanation")
 
     def finish(self) -> None:
         """Refuse to call a run a success that explained nothing."""
         if self.limit is None and 0 < self.failures == self.total:
-            raise ModelError(self._sentence("at least one explanation"))
+            raise self._error("at least one explanation")
 
-    def _sentence(self, expected: str) -> str:
-        return (
-            f"Expected {expected} (got {self.failures} failures in {self.done} rows). The first: "
-            f"{self.reason} Mend the cause and use a new directory; the rows and their reasons "
-            f"are in {self.path}."
-        )
+    def _error(self, expected: str) -> RunError:
+        got = f"{_count(self.failures, 'failure')} in {_count(self.done, 'row')}"
+        reason = str(self.reason)
+        stop = "" if reason.endswith((".", "?", "!")) else "."
+        finding = f"Expected {expected} (got {got}). The first: {reason}{stop} Mend the cause"
+        return RunError(finding, self.path)
+
+
+def _count(number: int, noun: str) -> str:
+    """Return a number of things.
+
+    >>> _count(1, "row"), _count(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def as_source(data: Source | Iterable[Data] | Data) -> Source:
@@ -211,6 +235,14 @@ def make_plan(
     size = default_shard_size(len(items)) if shard_size is None else shard_size
     check_shard_size(size)
     return Plan(items, classes, size, source if node is None else None)
+
+
+def _check_max_failures(limit: int | None) -> None:
+    if limit is not None and limit < 0:
+        raise InputError(
+            f"Expected `max_failures` to be 0 or more (got {limit}). Pass 0 to stop at the first "
+            "row without an explanation."
+        )
 
 
 def _items(source: Source, index: Sequence[int] | None) -> Sequence[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -196,6 +197,17 @@ def test_the_limit_on_failures_is_the_users(tmp_path: Path) -> None:
     assert end.failures == 10
 
 
+def test_a_failed_run_is_told_in_whole_sentences(tmp_path: Path) -> None:
+    def rude(x, edge_index):
+        raise ValueError("no")
+
+    with pytest.raises(ModelError) as caught:
+        explain_to(tmp_path / "out", rude, GRAPHS[:1])
+    assert "(got 1 failure in 1 row). The first: ValueError: no. Mend the" in str(caught.value)
+    assert str(tmp_path / "out") in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
 def test_nothing_is_written_for_a_call_that_cannot_work(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`index` to name graphs from 0 to 9"):
         explain_to(tmp_path / "out", Small(), GRAPHS, index=[10])
@@ -205,6 +217,8 @@ def test_nothing_is_written_for_a_call_that_cannot_work(tmp_path: Path) -> None:
         explain_to(tmp_path / "out", Small(), GRAPHS, node=[0])
     with pytest.raises(InputError, match="one `target` for each"):
         explain_to(tmp_path / "out", Small(), GRAPHS, target=[0, 1])
+    with pytest.raises(InputError, match="`max_failures` to be 0 or more \\(got -1\\)"):
+        explain_to(tmp_path / "out", Small(), GRAPHS, max_failures=-1)
     assert not (tmp_path / "out").exists()
 
 

@@ -59,8 +59,10 @@ def explain(
     from eigsearch.cli.arena import make_ranker
     from eigsearch.cli.choose import check_groups, choose_data, choose_model
     from eigsearch.cli.running import Assignment, carry_out, chosen
+    from eigsearch.errors import ModelError
     from eigsearch.options import Options
     from eigsearch.store.atomic import inside
+    from eigsearch.work.explain_to import RunError
 
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
     selection = chosen(graphs, index, node)
@@ -98,7 +100,12 @@ def explain(
     with tempfile.TemporaryDirectory() as scratch:
         path = out or Path(scratch, "results")
         page = None if report is None else inside(out or Path(), report)
-        found = carry_out(assignment, path, **where)
+        try:
+            found = carry_out(assignment, path, **where)
+        except RunError as error:
+            if out is not None:
+                raise
+            raise ModelError(error.finding) from error  # the rows go with the scratch directory
         _tell(found, assignment.dataset, path, out, page, json)
 
 
