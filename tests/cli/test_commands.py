@@ -84,9 +84,20 @@ def test_compare(run, run_json, tmp_path: Path) -> None:
     assert "BA-2Motifs" in page.read_text()
 
 
-def test_compare_with_an_explainer_that_cannot_serve_the_model(run_json) -> None:
+def test_compare_tells_why_an_explainer_cannot_serve_the_model(run, run_json) -> None:
+    command = ("compare", "--dataset", "BA-2Motifs", "--index", "0:2", "--explainers")
+    failed, served = run_json(*command, "att,random,ATT")
+    assert (failed["explainer"], failed["failures"]) == ("att", 2)
+    assert "attention layers" in failed["error"]
+    assert (served["explainer"], served["error"]) == ("random", None)
+    printed = run(*command, "att,random").stdout
+    assert f"att failed in 2 of 2: {failed['error']}" in printed
+
+
+def test_compare_without_any_explanation_is_an_error(refused, tmp_path: Path) -> None:
     command = ("compare", "--dataset", "BA-2Motifs", "--index", "0:2", "--explainers", "att")
-    assert run_json(*command)[0]["failures"] == 2
+    assert "(got none by att)" in refused(*command, "--report", tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture

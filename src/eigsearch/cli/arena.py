@@ -13,11 +13,11 @@ OURS = "eig_search"
 
 
 def pick_explainers(text: str) -> list[str]:
-    """Return the names in a list with commas; `all` means every one."""
+    """Return the names in a list with commas, each once; `all` means every one."""
     known = explainers.names()
     if text == "all":
         return list(known)
-    return [resolve("explainer", name, known) for name in text.split(",")]
+    return list(dict.fromkeys(resolve("explainer", name, known) for name in text.split(",")))
 
 
 def make_ranker(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -61,12 +62,37 @@ def compare(
             path = Path(scratch, name)
             options = Options(sparsity=sparsity, ranker=make_ranker(name, network, graphs, seed))
             assignment = Assignment(graphs, network, options, selection)
-            runs.append((name, carry_out(assignment, path, seed=seed, max_failures=every)))
+            found = carry_out(assignment, path, seed=seed, max_failures=every)
+            reasons = store.ResultDirectory(path).failures()
+            runs.append((name, {**found, "error": reasons[0] if reasons else None}))
             shown.update((name, one) for one in islice(store.read(path, graphs.graphs), 1))
-    page = None if report is None else write_comparison(shown, report, Names.of(graphs))
+    wanted = report if shown else None
+    page = None if wanted is None else write_comparison(shown, wanted, Names.of(graphs))
     if json:
         as_json([{"explainer": name, **found} for name, found in runs])
-        return
-    print_findings(graphs.name, runs)
-    if page is not None:
-        say(f"Page: {page}")
+    else:
+        print_findings(graphs.name, runs)
+        _print_reasons(runs)
+        if page is not None:
+            say(f"Page: {page}")
+    _refuse_nothing(runs)
+
+
+def _print_reasons(runs: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """Print, for each explainer that failed, the first reason."""
+    from eigsearch.cli.printing import say
+
+    for name, found in runs:
+        if found["error"]:
+            say(f"{name} failed in {found['failures']} of {found['rows']}: {found['error']}")
+
+
+def _refuse_nothing(runs: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """Refuse to call a comparison a success in which nothing was explained."""
+    from eigsearch.errors import ModelError
+
+    if all(found["failures"] == found["rows"] for _, found in runs):
+        raise ModelError(
+            f"Expected at least one explanation (got none by {', '.join(n for n, _ in runs)}). "
+            "Mend what the reasons name, or choose other explainers."
+        )
