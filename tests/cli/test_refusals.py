@@ -44,6 +44,10 @@ def nothing_is_written(own: Path):
         (("--dataset", "BA-2Motifs", "--index", "one"), "numbers and ranges"),
         (("--dataset", "BA-2Motifs", "--index", "::0"), "numbers and ranges"),
         (("--dataset", "BA-2Motifs", "--index", "1,1"), "each number once"),
+        (("--dataset", "BA-2Motifs", "--index", ""), "numbers and ranges (got '')"),
+        (("--dataset", "BA-2Motifs", "--size", "5", "--search", "refine"), "--search or --size"),
+        (("--dataset", "BA-2Motifs", "--num-gpus", "1"), "`num_gpus` together with `ray`"),
+        (("--dataset", "BA-2Motifs", "--max-failures", "-1"), "0 or more (got -1)"),
         (("--dataset", "BA-2Motifs", "--node", "1"), "--index for BA-2Motifs"),
         (("--dataset", "Tree-Grid", "--model", "gin"), "--node for Tree-Grid"),
         (("--dataset", "BA-2Motifs", "--sparsity", "1.5"), "below 1"),
@@ -96,6 +100,11 @@ def test_a_file_that_only_calls_itself_safetensors(refused, own: Path) -> None:
     (own / "mine.pt").rename(own / "evil.pt")
     command = ("explain", "--dataset", "BA-2Motifs", "--model", "gin", "--weights", "evil.pt")
     assert "card" in refused(*command, "--out", "out")
+
+
+def test_compare_graphs_or_nodes(refused) -> None:
+    command = ("compare", "--dataset", "Tree-Grid", "--node", "511", "--index", "0")
+    assert "got --index too" in refused(*command)
 
 
 def test_a_run_without_an_explanation_names_only_what_stays(refused, own: Path) -> None:

@@ -60,7 +60,8 @@ def chosen(dataset: GraphDataset, index: str | None, node: str | None) -> Select
             f"Expected --index for {dataset.name}, whose graphs are explained (got --node). "
             "Pass graphs such as 0:50."
         )
-    return Selection(index=parse_selection(index or ":", len(dataset), "--index"))
+    every = ":" if index is None else index
+    return Selection(index=parse_selection(every, len(dataset), "--index"))
 
 
 def carry_out(assignment: Assignment, path: Path, **where: Any) -> dict[str, Any]:

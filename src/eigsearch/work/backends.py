@@ -35,7 +35,7 @@ def perform(
     thread each; with `ray` on the cluster at that address (`"auto"` finds or starts one), where
     `workers` limits the pool and `num_gpus` is what each worker reserves.
     """
-    check_workers(workers)
+    check_workers(workers, ray, num_gpus)
     if ray is not None:
         from eigsearch.work.cluster import on_ray
 
@@ -47,7 +47,12 @@ def perform(
     return map(job.open(), shards)
 
 
-def check_workers(workers: int | None) -> None:
-    """Refuse a run that nobody would do."""
+def check_workers(workers: int | None, ray: str | None = None, num_gpus: float = 0.0) -> None:
+    """Refuse a run that nobody would do, and GPUs that nobody would reserve."""
     if workers is not None and workers < 1:
         raise InputError(f"Expected `workers` to be at least 1 (got {workers}). Pass 1 or more.")
+    if num_gpus and ray is None:
+        raise InputError(
+            f"Expected `num_gpus` together with `ray` (got {num_gpus} without). Only a cluster "
+            "reserves GPUs; elsewhere move the model and the data to one."
+        )

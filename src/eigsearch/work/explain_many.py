@@ -37,7 +37,7 @@ def explain_many(
     reason for a missing explanation: the first one is raised.
     """
     options = options or Options()
-    check_workers(workers)
+    check_workers(workers, ray, num_gpus)
     Run(model, options)
     source = as_source(data)
     plan = make_plan(source, None, node, target, None)

@@ -108,7 +108,7 @@ def explain_to(
         progress: Called after each shard.
     """
     options = options or Options()
-    check_workers(workers)
+    check_workers(workers, ray, num_gpus)
     _check_max_failures(max_failures)
     Run(model, options)  # refuses what cannot be explained before anything is written
     source = as_source(data)

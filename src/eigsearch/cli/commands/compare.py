@@ -14,6 +14,7 @@ from eigsearch.cli import flags
 
 
 def compare(
+    context: typer.Context,
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
     model: flags.Model = "gin",
@@ -46,11 +47,13 @@ def compare(
     from eigsearch.cli.printing import as_json, say
     from eigsearch.cli.running import Assignment, carry_out, chosen
     from eigsearch.cli.tables import print_findings
+    from eigsearch.cli.typed import is_typed
     from eigsearch.options import Options
     from eigsearch.report import Names
 
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
-    selection = chosen(graphs, index if node is None else None, node)
+    graph = index if node is None or is_typed(context, "index") else None
+    selection = chosen(graphs, graph, node)
     network = choose_model(model, graphs, weights, model_args)
     if report is not None:
         check_directory(report.parent)

@@ -6,10 +6,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from eigsearch.cli import flags
 
 
 def explain(
+    context: typer.Context,
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
     model: flags.Model = "gin",
@@ -59,11 +62,17 @@ def explain(
     from eigsearch.cli.arena import make_ranker
     from eigsearch.cli.choose import check_groups, choose_data, choose_model
     from eigsearch.cli.running import Assignment, carry_out, chosen
-    from eigsearch.errors import ModelError
+    from eigsearch.cli.typed import is_typed
+    from eigsearch.errors import InputError, ModelError
     from eigsearch.options import Options
     from eigsearch.store.atomic import inside
     from eigsearch.work.explain_to import RunError
 
+    if size is not None and is_typed(context, "search"):
+        raise InputError(
+            f"Expected either --search or --size (got both: {search} and {size}). "
+            "A search finds the size by itself; leave one of them out."
+        )
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
     selection = chosen(graphs, index, node)
     network = choose_model(model, graphs, weights, model_args)
