@@ -106,8 +106,8 @@ def test_a_graph_without_edges_loses_nothing(masks):
     nodes = torch.ones(*masks, data.num_nodes, dtype=torch.bool)
     claims = [Claim(data, edges), Claim(data, edges, nodes), Claim(data, node_mask=nodes)]
     for found in fidelities(model, [Claim.of(explanation), *claims]):
-        assert found.fidelity_plus.tolist() == found.fidelity_minus.tolist()
-        assert not found.fidelity_plus.any()
+        assert float(found.fidelity_plus.abs().max()) < 1e-6
+        assert float(found.fidelity_minus.abs().max()) < 1e-6
     assert found.fidelity_plus.shape == masks
 
 
