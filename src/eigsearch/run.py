@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from eigsearch import lockstep
 from eigsearch.caller import Caller, undisturbed
-from eigsearch.candidates import Asking, Removals, Rows, Whole
+from eigsearch.candidates import Asking, Induce, Removals, Rows, Whole
 from eigsearch.engine import BatchedEngine, Request, make_engine
 from eigsearch.errors import InputError, ModelError
 from eigsearch.explanation import SubgraphExplanation
@@ -138,10 +138,16 @@ class Run:
         small graphs are padded to the size of large ones: so both a graph and a part of it are
         asked for alone.
         """
-        company = _graph_and_half(query)
-        (together,) = self.batched.outputs([Request(query, Rows(company))])
-        alone = [self.batched.outputs([Request(query, Rows(row[None]))])[0] for row in company]
-        return _differ(together, torch.cat(alone))
+        try:
+            return self._differs_together(query, Induce.EDGES)
+        except Exception:  # a model for graphs of one size takes no part without all of their nodes
+            return self._differs_together(query, Induce.SPANNING)
+
+    def _differs_together(self, query: Query, induce: Induce) -> bool:
+        rows = _graph_and_half(query)
+        (together,) = self.batched.outputs([Request(query, Rows(rows, induce))])
+        alone = [self.batched.outputs([Request(query, Rows(row[None], induce))]) for row in rows]
+        return _differ(together, torch.cat([output for (output,) in alone]))
 
     def _refuse_chance(self, first: Sequence[Tensor], again: Sequence[Tensor]) -> None:
         for once, twice in zip(first, again, strict=True):
