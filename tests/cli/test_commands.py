@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,7 +55,7 @@ def test_train_on_a_file_of_ones_own(name: str, run_json, own: Path) -> None:
 
 
 def test_train_wants_one_file(refused, own: Path) -> None:
-    assert "got IsADirectoryError" in refused("train", "--data", ".", "--model", "gin")
+    assert f"got {os.strerror(errno.EISDIR)}" in refused("train", "--data", ".", "--model", "gin")
 
 
 def test_datasets(run, run_json) -> None:

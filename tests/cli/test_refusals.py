@@ -114,8 +114,31 @@ def test_a_run_without_an_explanation_names_only_what_stays(refused, own: Path) 
     shutil.rmtree(own / "out")
 
 
-def test_view_of_something_else(refused) -> None:
-    assert "directory of results" in refused("view", ".")
+@pytest.mark.parametrize(
+    ("path", "got"),
+    [(".", "one without manifest.json"), ("mine.pt", "a file"), ("nodir", "nothing there")],
+)
+def test_view_of_something_else(refused, path: str, got: str) -> None:
+    assert f"Expected {path} to be a directory of results (got {got})" in refused("view", path)
+
+
+def test_data_that_are_no_graphs(refused, own: Path) -> None:
+    torch.save([1, 2], own / "evil.pt")
+    (own / "net.pt").write_text("a,b\n1,2\n")
+    for name, got in (("evil.pt", "int"), ("net.pt", "something else")):
+        said = refused("explain", "--data", name, "--model", "mynet:make", "--out", "out")
+        assert f"(got {got}). Save a list of" in said
+
+
+def test_weights_that_do_not_fit(refused, own: Path) -> None:
+    import mynet
+
+    torch.save(mynet.Net(hidden=4).state_dict(), own / "net.pt")
+    command = ("explain", "--data", "mine.pt", "--model", "mynet:Net", "--weights", "net.pt")
+    said = refused(*command, "--out", "out")
+    assert "size mismatch for conv.nn.weight" in said
+    assert "torch.Size([4, 10])" in said
+    assert "--model-args" in said
 
 
 def test_a_directory_of_someone_elses_files(refused) -> None:

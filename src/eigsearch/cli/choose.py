@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 from pickle import UnpicklingError
+from textwrap import shorten
 from typing import Any, cast, get_args
 
 import torch
@@ -25,6 +26,8 @@ from eigsearch.groups import GroupSpec
 from eigsearch.models import load_model, zoo
 from eigsearch.near import resolve
 from eigsearch.work import DirectorySource, MappedSource, SmilesSource, Source
+
+_LONGEST = 300  # characters of what torch says of weights that do not fit
 
 
 def choose_data(
@@ -163,8 +166,15 @@ def _wrong_weights(path: Path, error: Exception) -> str:
     if isinstance(error, UnpicklingError):
         got = "something that could run code when it is read"
     else:
-        got = f"{type(error).__name__}: " + str(error).strip().split("\n")[0].rstrip(".")
+        got = f"{type(error).__name__}: {_details(error)}"
     return (
         f"Expected {path} to hold the weights of this model and nothing else (got {got}). "
-        "Save `model.state_dict()` with safetensors, or with torch.save."
+        "Pass the arguments that the model was trained with as --model-args, or save "
+        "`model.state_dict()` with safetensors or torch.save."
     )
+
+
+def _details(error: Exception) -> str:
+    """Return what differs, in one line: torch writes it below a line that names the class."""
+    first, *others = str(error).strip().split("\n")
+    return shorten(" ".join(others) or first, _LONGEST, placeholder=" …").rstrip(".")

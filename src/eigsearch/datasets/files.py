@@ -21,6 +21,7 @@ from eigsearch.errors import InputError
 SAFETENSORS = ".safetensors"
 # What a saved `Data` consists of. Nothing else in a file is ever built, whoever wrote it.
 _SAFE: list[Any] = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
+_ADVICE = "Save a list of `torch_geometric.data.Data` with `eigsearch.datasets.save_file`."
 
 
 def save_file(graphs: Iterable[Data], path: str | Path) -> None:
@@ -82,13 +83,13 @@ def _read(path: Path) -> Any:
     except pickle.UnpicklingError as error:
         raise InputError(
             f"Expected {path} to hold only PyG graphs and tensors (got something that could run "
-            "code when it is read). Save a list of `torch_geometric.data.Data` with "
-            "`eigsearch.datasets.save_file`."
+            f"code when it is read). {_ADVICE}"
         ) from error
     except Exception as error:  # torch's readers raise whatever a broken file leads them to
+        got = error.strerror if isinstance(error, OSError) else None
         raise InputError(
-            f"Expected {path} to be a file written by `torch.save` (got {type(error).__name__}). "
-            "Save a list of `torch_geometric.data.Data` with `eigsearch.datasets.save_file`."
+            f"Expected {path} to be a file written by `torch.save` (got "
+            f"{got or 'something else'}). {_ADVICE}"
         ) from error
 
 
@@ -104,6 +105,11 @@ def _checked(content: Any, path: Path) -> tuple[Data, ...]:
     if not graphs:
         raise InputError(f"Expected {path} to hold at least one graph (got none). Save some in it.")
     for number, graph in enumerate(graphs):
+        if not isinstance(graph, Data):
+            raise InputError(
+                f"Expected graph {number} of {path} to be a PyG `Data` (got "
+                f"{type(graph).__name__}). {_ADVICE}"
+            )
         fault = _fault(graph)
         if fault:
             raise InputError(
@@ -113,10 +119,8 @@ def _checked(content: Any, path: Path) -> tuple[Data, ...]:
     return graphs
 
 
-def _fault(graph: Any) -> str | None:
+def _fault(graph: Data) -> str | None:
     """Return what the graph should have been and is not, or None."""
-    if not isinstance(graph, Data):
-        return f"a PyG `Data` (got {type(graph).__name__})"
     edges = graph.get("edge_index")
     if not isinstance(edges, Tensor) or edges.dtype != torch.long or edges.dim() != 2:
         return "a graph with a long `edge_index` [2, E] (got none)"

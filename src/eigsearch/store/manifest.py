@@ -61,9 +61,9 @@ def read_manifest(path: Path) -> Manifest:
     try:
         values = json.loads(path.read_bytes())
         manifest = Manifest(**values)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError(
-            f"Expected {path.parent} to be a directory of results (got one without {path.name}). "
+            f"Expected {path.parent} to be a directory of results (got {_instead(path)}). "
             "Pass what `eigsearch explain --out` wrote."
         ) from error
     except (OSError, ValueError, TypeError) as error:
@@ -78,6 +78,13 @@ def read_manifest(path: Path) -> Manifest:
             f"{manifest.schema!r}). Write them again with this version of eigsearch."
         )
     return manifest
+
+
+def _instead(path: Path) -> str:
+    """Return what is there instead of the manifest."""
+    if path.parent.is_dir():
+        return f"one without {path.name}"
+    return "a file" if path.parent.exists() else "nothing there"
 
 
 def _flat(values: Any, prefix: str = "") -> dict[str, Any]:

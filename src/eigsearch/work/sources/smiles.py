@@ -71,7 +71,7 @@ class SmilesSource:
         if self.column not in file.schema_arrow.names:
             raise InputError(
                 f"Expected {self.path} to have a column {self.column!r} (got "
-                f"{', '.join(file.schema_arrow.names)}). Name the column that holds SMILES."
+                f"{', '.join(file.schema_arrow.names)}). Rename the one that holds SMILES to that."
             )
         return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
 
