@@ -148,7 +148,6 @@ def test_a_directory_of_someone_elses_files(refused) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        (*BA, "--out", "mine.pt/out"),
         ("demo", "--out", "mine.pt/out"),
         ("bench", "smoke", "--out", "mine.pt/out"),
     ],
@@ -162,14 +161,18 @@ def test_a_path_that_the_system_refuses(refused, command: tuple[str, ...]) -> No
 @pytest.mark.parametrize("out", ["mine.pt", "mine.pt/models"])
 @pytest.mark.parametrize(
     "command",
-    [("train", "--dataset", "BA-2Motifs", "--out"), ("compare", *BA[1:], "--report")],
+    [
+        ("train", "--dataset", "BA-2Motifs", "--out"),
+        (*BA, "--out"),
+        ("compare", *BA[1:], "--report"),
+    ],
 )
 def test_no_work_is_done_for_what_cannot_be_written(
     refused, command: tuple[str, ...], out: str, monkeypatch
 ) -> None:
     for work in ("models.train", "cli.running.carry_out"):
         monkeypatch.setattr(f"eigsearch.{work}", lambda *_, **__: pytest.fail("worked in vain"))
-    name = "" if command[0] == "train" else "/page.html"
+    name = "/page.html" if command[0] == "compare" else ""
     assert "mine.pt). Choose another name" in refused(*command, out + name)
 
 
@@ -184,3 +187,23 @@ def test_no_work_is_done_where_the_system_refuses(refused, monkeypatch) -> None:
         f"models to be a path that can be read or written (got: {os.strerror(errno.EACCES)})"
         in said
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--search", "swep"), "sweep"),
+        (("--engine", "steam"), "auto"),
+        (("--report", "page.gif"), "ends in one of .html"),
+        (("--report", "page.svg"), "one explanation for a .svg file (got 3)"),
+    ],
+)
+def test_no_explainer_is_trained_for_a_misspelt_option(
+    refused, options: tuple[str, ...], words: str, monkeypatch
+) -> None:
+    monkeypatch.setattr("eigsearch.cli.arena.make_ranker", lambda *_: pytest.fail("trained"))
+    assert words in refused(*BA, "--explainer", "pgexplainer", *options)
+
+
+def test_the_page_of_a_comparison_is_html(refused) -> None:
+    assert "to end in .html" in refused("compare", *BA[1:], "--report", "page.png")

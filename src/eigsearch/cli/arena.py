@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eigsearch import explainers
+from eigsearch.cli.printing import note
 from eigsearch.datasets import GraphDataset
 from eigsearch.near import resolve
 from eigsearch.ranking import Ranker
@@ -35,5 +36,7 @@ def make_ranker(
     method = explainers.get(key)
     if method.card.seeded:
         method = explainers.get(key, seed=seed)
+    if method.card.trains:
+        note(f"Training {key} on {len(dataset):,} graph{'' if len(dataset) == 1 else 's'}")
     method.fit(model, dataset.graphs, task=task, return_type=return_type)
     return method

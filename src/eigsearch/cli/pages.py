@@ -6,10 +6,32 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from eigsearch.cli.outputs import check_directory
 from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.report import Names, comparison_page, gallery_page, save_figure
 from eigsearch.store.atomic import write_atomic
+
+_SUFFIXES = (".html", ".svg", ".png", ".json")
+
+
+def check_outputs(directory: Path | None, page: Path | None, count: int) -> None:
+    """Refuse a directory of rows, and a page of so many explanations, that cannot be written."""
+    if directory is not None:
+        check_directory(directory)
+    if page is not None:
+        _check_suffix(page, count)
+        check_directory(page.parent)
+
+
+def check_comparison(page: Path) -> None:
+    """Refuse a page of a comparison that cannot be written."""
+    if page.suffix != ".html":
+        raise InputError(
+            f"Expected the page of a comparison to end in .html (got {page.name!r}). "
+            "Choose another suffix."
+        )
+    check_directory(page.parent)
 
 
 def write_page(explanations: Iterable[SubgraphExplanation], path: Path, names: Names) -> Path:
@@ -18,11 +40,7 @@ def write_page(explanations: Iterable[SubgraphExplanation], path: Path, names: N
     if len(found) == 1:
         path.parent.mkdir(parents=True, exist_ok=True)
         return found[0].save(path, names)
-    if path.suffix != ".html":
-        raise InputError(
-            f"Expected one explanation for a {path.suffix or 'plain'} file (got {len(found)}). "
-            "Choose one with --index, or write a .html page of all."
-        )
+    _check_suffix(path, len(found))
     return _write(path, gallery_page(found, names))
 
 
@@ -44,6 +62,19 @@ def write_pictures(
             for name, explanation in explanations.items()
         ]
     return []
+
+
+def _check_suffix(path: Path, count: int) -> None:
+    if path.suffix not in _SUFFIXES:
+        raise InputError(
+            f"Expected a page that ends in one of {', '.join(_SUFFIXES)} (got {path.name!r}). "
+            "Choose another suffix."
+        )
+    if path.suffix != ".html" and count != 1:
+        raise InputError(
+            f"Expected one explanation for a {path.suffix} file (got {count}). "
+            "Choose one with --index, or write a .html page of all."
+        )
 
 
 def _write(path: Path, page: str) -> Path:

@@ -38,6 +38,13 @@ def say(text: str) -> None:
     console().print(Text(plain(text)), soft_wrap=True)
 
 
+def note(text: str) -> None:
+    """Print, on the error stream of a terminal, what goes on; nothing when piped."""
+    stream = Console(stderr=True)
+    if stream.is_terminal:
+        stream.print(Text(plain(text)), soft_wrap=True)
+
+
 def as_json(value: Any) -> None:
     """Print a value for machines: one JSON document and nothing else."""
     sys.stdout.write(json.dumps(_finite(value), indent=2, default=str) + "\n")

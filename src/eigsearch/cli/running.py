@@ -24,6 +24,9 @@ class Selection:
     index: Sequence[int] | None = None
     node: Sequence[int] | None = None
 
+    def __len__(self) -> int:
+        return len(self.index or self.node or ())
+
 
 @dataclass(frozen=True)
 class Assignment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -116,7 +117,9 @@ class PGExplainer(Method):
 
 def _step(algorithm: PyGPGExplainer, epoch: int, face: TwoClass) -> float:
     """Train on one prediction; return the loss."""
-    return algorithm.train(epoch, face, *face.inputs, target=face.target, index=face.index)
+    with warnings.catch_warnings():  # PyG makes a number of a loss that still has its gradient
+        warnings.filterwarnings("ignore", "Converting a tensor with requires_grad")
+        return algorithm.train(epoch, face, *face.inputs, target=face.target, index=face.index)
 
 
 def _edge_inputs(face: TwoClass) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,8 +43,7 @@ def compare(
     from eigsearch import store
     from eigsearch.cli.arena import make_ranker, pick_explainers
     from eigsearch.cli.choose import choose_data, choose_model
-    from eigsearch.cli.outputs import check_directory
-    from eigsearch.cli.pages import write_comparison
+    from eigsearch.cli.pages import check_comparison, write_comparison
     from eigsearch.cli.printing import as_json, say
     from eigsearch.cli.running import Assignment, carry_out, chosen
     from eigsearch.cli.tables import print_findings
@@ -56,15 +56,16 @@ def compare(
     selection = chosen(graphs, graph, node)
     network = choose_model(model, graphs, weights, model_args)
     if report is not None:
-        check_directory(report.parent)
+        check_comparison(report)
+    options = Options(sparsity=sparsity)
     every = 10**9  # an explainer that cannot serve this model is a line of the table, no error
     runs: list[tuple[str, dict[str, Any]]] = []
     shown: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for name in pick_explainers(explainers):
             path = Path(scratch, name)
-            options = Options(sparsity=sparsity, ranker=make_ranker(name, network, graphs, seed))
-            assignment = Assignment(graphs, network, options, selection)
+            ranker = make_ranker(name, network, graphs, seed)
+            assignment = Assignment(graphs, network, replace(options, ranker=ranker), selection)
             found = carry_out(assignment, path, seed=seed, max_failures=every)
             reasons = store.ResultDirectory(path).failures()
             runs.append((name, {**found, "error": reasons[0] if reasons else None}))

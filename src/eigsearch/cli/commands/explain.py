@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def explain(
     """
     from eigsearch.cli.arena import make_ranker
     from eigsearch.cli.choose import check_groups, choose_data, choose_model
+    from eigsearch.cli.pages import check_outputs
     from eigsearch.cli.running import Assignment, carry_out, chosen
     from eigsearch.cli.typed import is_typed
     from eigsearch.errors import InputError, ModelError
@@ -76,7 +78,6 @@ def explain(
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
     selection = chosen(graphs, index, node)
     network = choose_model(model, graphs, weights, model_args)
-    ranker = make_ranker(explainer, network, graphs, seed, task, return_type)
     options = Options(
         sparsity=sparsity,
         min_size=min_size,
@@ -86,14 +87,16 @@ def explain(
         engine=engine,
         max_batch_nodes=max_batch_nodes,
         max_memory=max_memory,
-        ranker=ranker,
         search=search if size is None else None,
         size=size,
     )
+    page = None if report is None else inside(out or Path(), report)
+    check_outputs(out, page, len(selection))
+    ranker = make_ranker(explainer, network, graphs, seed, task, return_type)
     assignment = Assignment(
         graphs,
         network,
-        options,
+        replace(options, ranker=ranker),
         selection,
         target=target,
         about={"model_name": model, "explainer": explainer},
@@ -108,7 +111,6 @@ def explain(
     }
     with tempfile.TemporaryDirectory() as scratch:
         path = out or Path(scratch, "results")
-        page = None if report is None else inside(out or Path(), report)
         try:
             found = carry_out(assignment, path, **where)
         except RunError as error:
