@@ -102,6 +102,18 @@ def test_compare_without_any_explanation_is_an_error(refused, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_training_is_announced_on_a_terminal(run, own, monkeypatch, terminal: bool) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1" if terminal else "")
+    monkeypatch.setattr("eigsearch.explainers.pg_explainer.PGExplainer.fit", lambda *_, **__: None)
+    monkeypatch.setattr("eigsearch.cli.running.explain_to", lambda *_, **__: None)
+    monkeypatch.setattr("eigsearch.cli.running.findings", lambda *_: {})
+    command = ("explain", "--json", "--dataset", "BA-2Motifs", "--explainer", "pgexplainer")
+    said = run(*command, "--out", "out").stderr
+    assert ("Training pgexplainer on 1,000 graphs" in said) == terminal
+    assert terminal or said == ""
+
+
 @pytest.fixture
 def results(run, tmp_path: Path) -> Path:
     run("explain", "--dataset", "BA-2Motifs", "--model", "gin", "--index", "498:502",

@@ -1,5 +1,6 @@
 """GNNExplainer and PGExplainer: PyG's algorithms, wrapped without their traps."""
 
+import warnings
 from itertools import pairwise
 
 import pytest
@@ -117,6 +118,18 @@ def test_pgexplainer_trains_nodes_with_the_published_weights_unless_told_otherwi
     assert losses("node") == losses("node", edge_size=0.05, edge_ent=1.0)
     assert losses("node") != losses("node", edge_size=0.0005, edge_ent=0.0005)
     assert losses("graph") == losses("graph", edge_size=0.0005, edge_ent=0.0005)
+
+
+def test_training_pgexplainer_is_quiet():
+    always = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)  # or torch warns of a loss once per process
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            PGExplainer(epochs=1).fit(LinearNet(), [bull()])
+    finally:
+        torch.set_warn_always(always)
+    assert [str(each.message) for each in caught if each.category is UserWarning] == []
 
 
 def test_options_of_one_pgexplainer_do_not_leak_into_another():
