@@ -90,6 +90,7 @@ def profile() -> str:
     rows = [
         [
             row["model"],
+            row["equal_states"],
             row["part"],
             f"{float(row['ms_per_graph']):.2f}",
             f"{float(row['share']):.0%}",
@@ -97,7 +98,8 @@ def profile() -> str:
         ]
         for row in read("profile")
     ]
-    return table(["model", "part", "ms per molecule", "of the run", "of the bare forward"], rows)
+    header = ["model", "equal states", "part", "ms per molecule", "of the run"]
+    return table([*header, "of the bare forward"], rows)
 
 
 def results() -> str:

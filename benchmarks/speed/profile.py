@@ -3,9 +3,10 @@
     python -m benchmarks.speed.profile [--graphs 256] [--repeats 5]
 
 CPU time of `explain_dataset` with the incremental engine on Mutagenicity, whole sweep, one thread,
-beside the model's bare forward over the same candidates. Stopwatches stand around the few functions
-that the engine calls once for all graphs of a window: a profiler that looks at every call would
-charge its own time to the smallest of them.
+beside the model's bare forward over the same candidates; with equal states computed once, as the
+engine does, and each for itself. Stopwatches stand around the few functions that the engine calls
+once for all graphs of a window: a profiler that looks at every call would charge its own time to
+the smallest of them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from torch_geometric.data import Data
 from benchmarks.speed.engines import WHOLE, bare_forward, candidate_batches
 from benchmarks.speed.timing import write
 from eigsearch import datasets, explain_dataset
+from eigsearch.engine.incremental import scene
 from eigsearch.engine.incremental.engine import IncrementalEngine
 from eigsearch.engine.incremental.readout import Readout
 from eigsearch.engine.incremental.scene import Scene
@@ -36,6 +38,8 @@ INDEX = [
     (Scene, "__init__"), (Scene, "next_table"), (Step, "__init__"), (Step, "unite"),
     (Step, "bags"), (Step, "bags_with_own"), (Readout, "active"),
 ]  # fmt: skip
+# Of the rows distinct, below which the engine compares those of the next layer.
+STATES = {"computed once": scene._WORTH_COMPARING, "each for itself": 0.0}
 
 
 class Stopwatch:
@@ -93,6 +97,8 @@ def main() -> None:
     torch.set_num_threads(1)
     graphs = [graph for graph in datasets.load("Mutagenicity") if graph.num_edges > 4]
     rows = profile(graphs[: options.graphs], options.repeats)
+    for row in rows:
+        print(*row.values(), sep="\t")
     print(write("profile", rows))
 
 
@@ -101,23 +107,27 @@ def profile(graphs: Sequence[Data], repeats: int) -> list[dict[str, Any]]:
     rows = []
     for conv in ("gcn", "gin"):
         model = zoo.load("Mutagenicity", conv)[0]
-        batches = candidate_batches(model, graphs)
+        bare = partial(bare_forward, model, candidate_batches(model, graphs))
         explain = partial(explain_all, model, graphs)
         explain()
-        runs = [parts(explain, partial(bare_forward, model, batches)) for _ in range(repeats)]
-        taken = {part: statistics.median(run[part] for run in runs) for part in runs[0]}
-        bare = taken.pop("bare forward")
-        for part, time_taken in taken.items():
-            row = {
-                "model": conv,
-                "part": part,
-                "ms_per_graph": round(1e3 * time_taken / len(graphs), 4),
-                "share": round(time_taken / sum(taken.values()), 3),
-                "of_bare_forward": round(time_taken / bare, 3),
-            }
-            rows.append(row)
-            print(*row.values(), sep="\t")
+        for states, worth in STATES.items():
+            with mock.patch.object(scene, "_WORTH_COMPARING", worth):
+                runs = [parts(explain, bare) for _ in range(repeats)]
+            rows += [{"model": conv, "equal_states": states, **row} for row in table(runs, graphs)]
     return rows
+
+
+def table(runs: Sequence[dict[str, float]], graphs: Sequence[Data]) -> Iterator[dict[str, Any]]:
+    """Yield the median of each part: per graph, of the run, and of the bare forward."""
+    taken = {part: statistics.median(run[part] for run in runs) for part in runs[0]}
+    bare = taken.pop("bare forward")
+    for part, time_taken in taken.items():
+        yield {
+            "part": part,
+            "ms_per_graph": round(1e3 * time_taken / len(graphs), 4),
+            "share": round(time_taken / sum(taken.values()), 3),
+            "of_bare_forward": round(time_taken / bare, 3),
+        }
 
 
 def explain_all(model: Any, graphs: Sequence[Data]) -> None:
