@@ -68,10 +68,14 @@ def size_is_allowed(case: Case, answers: Answers) -> None:
 
 def no_node_is_isolated(case: Case, answers: Answers) -> None:
     for ex in answers:
-        subgraph = ex.subgraph()
-        ends = subgraph.edge_index.unique().numel()
-        promise(ends == subgraph.num_nodes, "no isolated node in the explanation")
-        promise(subgraph.num_edges == int(ex.edge_mask.sum()), "the subgraph has the chosen edges")
+        subgraph, nodes = ex.subgraph(), ex.node_mask.nonzero().flatten()
+        ends = nodes[subgraph.edge_index.unique()].tolist()
+        explained = [] if ex.node is None else [ex.node]
+        promise(
+            nodes.tolist() == sorted({*ends, *explained}), "no isolated node in the explanation"
+        )
+        edges = int(ex.edge_mask.sum()) + int((ex.group < 0).sum())
+        promise(subgraph.num_edges == edges, "the subgraph has the chosen edges")
 
 
 ALWAYS: tuple[Callable[[Case, Answers], None], ...] = (
