@@ -84,13 +84,18 @@ class Neighbourhood:
             found.append(edges)
             frontier = np.setdiff1d(self._source[edges], seen)
             seen = np.concatenate([seen, frontier])
-        if self.leaving and not self.undirected:
+        if self.leaving and not self.closed:
             found.append(self._left.of(seen))
         return np.concatenate(found)
 
     @cached_property
-    def undirected(self) -> bool:
-        """Whether an edge is removed together with its reverse, so that none leaves for good."""
+    def closed(self) -> bool:
+        """Whether every edge comes with its reverse, so that none leaves for good."""
+        return self._undirected and (self._groups == "auto" or is_undirected("auto", self._ends))
+
+    @cached_property
+    def _undirected(self) -> bool:
+        """Whether an edge is removed together with its reverse, where it has one."""
         return not isinstance(self._groups, Tensor) and is_undirected(self._groups, self._ends)
 
     @cached_property
@@ -101,7 +106,7 @@ class Neighbourhood:
     def _local_spec(self, edges: np.ndarray) -> GroupSpec:
         if isinstance(self._groups, Tensor):
             return torch.from_numpy(self._partition[edges])
-        return "undirected" if self.undirected else "directed"
+        return "undirected" if self._undirected else "directed"
 
     def _with_groups(self, edges: np.ndarray) -> np.ndarray:
         """Return the edges and all that are removed with them, in the order of the graph."""
@@ -110,7 +115,7 @@ class Neighbourhood:
             chosen[self._partition[edges]] = True
             chosen[-1] = False
             edges = np.concatenate([edges, np.flatnonzero(chosen[self._partition])])
-        elif self.undirected:
+        elif self._undirected:
             edges = np.concatenate([edges, self._reverses(edges)])
         return np.unique(edges)
 

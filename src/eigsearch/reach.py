@@ -60,7 +60,7 @@ class Reach:
         self._whole_agrees = False
         assert self._hops is not None  # nothing is missing from a whole graph
         assert self._known is not None
-        if not self._leaving and not self._known.undirected:
+        if not self._leaving and not self._known.closed:
             self._leaving = True
             return
         self._extra_hops += 1

@@ -37,6 +37,13 @@ def test_edges_that_lead_to_a_node(hops: int, edges: list[int]) -> None:
     assert local.num_nodes == len(edges) + 1
 
 
+@pytest.mark.parametrize("groups", ["auto", "undirected", "directed"])
+def test_edges_that_leave_come_along_where_they_count(groups: str) -> None:
+    cutter = Neighbourhood(path(), groups, 1, leaving=True)
+    assert cutter.around(4)[3].tolist() == [3, 4]
+    assert cutter.reaching(1, leaving=False).around(4)[3].tolist() == [3]
+
+
 def test_messages_that_flow_the_other_way() -> None:
     assert around(path(), 1, 2, flow="target_to_source").edge_attr.tolist() == [1, 2]
 
