@@ -36,6 +36,8 @@ class _Sentences(TyperGroup):
             complain(str(error))
         except BrokenPipeError:  # whoever read our output has seen enough, as in `… | head`
             raise SystemExit(0) from None
+        except (ConnectionError, TimeoutError):  # of a network, where files have no part in it
+            raise
         except OSError as error:
             complain(unusable(error.filename or "every file", error))
         raise typer.Exit(2)

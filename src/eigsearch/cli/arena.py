@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eigsearch import explainers
-from eigsearch.cli.printing import note
+from eigsearch.cli.printing import announce
 from eigsearch.datasets import GraphDataset
 from eigsearch.near import resolve
 from eigsearch.ranking import Ranker
@@ -37,6 +37,6 @@ def make_ranker(
     if method.card.seeded:
         method = explainers.get(key, seed=seed)
     if method.card.trains:
-        note(f"Training {key} on {len(dataset):,} graph{'' if len(dataset) == 1 else 's'}")
+        announce(f"Training {key} on {len(dataset):,} graph{'' if len(dataset) == 1 else 's'}")
     method.fit(model, dataset.graphs, task=task, return_type=return_type)
     return method

@@ -38,7 +38,7 @@ def say(text: str) -> None:
     console().print(Text(plain(text)), soft_wrap=True)
 
 
-def note(text: str) -> None:
+def announce(text: str) -> None:
     """Print, on the error stream of a terminal, what goes on; nothing when piped."""
     stream = Console(stderr=True)
     if stream.is_terminal:

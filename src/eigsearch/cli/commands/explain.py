@@ -63,18 +63,11 @@ def explain(
     from eigsearch.cli.arena import make_ranker
     from eigsearch.cli.choose import check_groups, choose_data, choose_model
     from eigsearch.cli.pages import check_outputs
-    from eigsearch.cli.running import Assignment, carry_out, chosen
-    from eigsearch.cli.typed import is_typed
-    from eigsearch.errors import InputError, ModelError
+    from eigsearch.cli.running import Assignment, chosen
     from eigsearch.options import Options
     from eigsearch.store.atomic import inside
-    from eigsearch.work.explain_to import RunError
 
-    if size is not None and is_typed(context, "search"):
-        raise InputError(
-            f"Expected either --search or --size (got both: {search} and {size}). "
-            "A search finds the size by itself; leave one of them out."
-        )
+    _refuse_both(context, search, size)
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
     selection = chosen(graphs, index, node)
     network = choose_model(model, graphs, weights, model_args)
@@ -111,13 +104,33 @@ def explain(
     }
     with tempfile.TemporaryDirectory() as scratch:
         path = out or Path(scratch, "results")
-        try:
-            found = carry_out(assignment, path, **where)
-        except RunError as error:
-            if out is not None:
-                raise
-            raise ModelError(error.finding) from error  # the rows go with the scratch directory
+        found = _found(assignment, path, where, stays=out is not None)
         _tell(found, assignment.dataset, path, out, page, json)
+
+
+def _refuse_both(context: typer.Context, search: str, size: int | None) -> None:
+    from eigsearch.cli.typed import is_typed
+    from eigsearch.errors import InputError
+
+    if size is not None and is_typed(context, "search"):
+        raise InputError(
+            f"Expected either --search or --size (got both: {search} and {size}). "
+            "A search finds the size by itself; leave one of them out."
+        )
+
+
+def _found(assignment: Any, path: Path, where: dict[str, Any], stays: bool) -> dict[str, Any]:
+    """Explain into a directory; an error names it only where it stays."""
+    from eigsearch.cli.running import carry_out
+    from eigsearch.errors import ModelError
+    from eigsearch.work.explain_to import RunError
+
+    try:
+        return carry_out(assignment, path, **where)
+    except RunError as error:
+        if stays:
+            raise
+        raise ModelError(error.finding) from error
 
 
 def _tell(
