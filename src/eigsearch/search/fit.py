@@ -67,7 +67,7 @@ def fitted(problem: Problem, ledger: Ledger) -> Fit:
     one, other = _touching(problem)
     if len(one) > _CROWDED * groups:
         one, other = one[:0], other[:0]
-    rows = np.concatenate([each.rows() for each in ledger.tried])
+    rows = np.concatenate([each.rows(np.arange(len(each))) for each in ledger.tried])
     code = np.concatenate([each.code for each in ledger.tried])
     once = np.unique(code, return_index=True)[1]
     kept, removed = ledger.recall(*ledger.tried)

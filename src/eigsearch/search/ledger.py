@@ -23,22 +23,19 @@ class Tries:
     Attributes:
         size: The number of groups of each.
         code: The number that stands for each in the ledger.
+        rows: Returns the keep-masks of some of them.
         kept: Builds the family of some of them, kept alone.
         removed: Builds the family of some of them, removed.
     """
 
     size: Array
     code: Array
+    rows: Callable[[Array], Array]
     kept: Build
     removed: Build
 
     def __len__(self) -> int:
         return len(self.code)
-
-    def rows(self, entries: Sequence[int] | None = None) -> Array:
-        """Return the keep-masks of some of them, or of all."""
-        entries = range(len(self)) if entries is None else entries
-        return self.kept(list(entries)).rows(0, len(entries)).numpy()
 
 
 class Ledger:
@@ -59,9 +56,16 @@ class Ledger:
         """Return the subgraphs with one group added or taken out, in the given order of groups."""
         entries = order.tolist()
         kept, removed = torch.from_numpy(base), torch.from_numpy(~base)
+
+        def rows(some: Array) -> Array:
+            rows = np.tile(base, (len(some), 1))
+            rows[np.arange(len(some)), order[some]] ^= True
+            return rows
+
         return Tries(
             np.count_nonzero(base) + np.where(base[order], -1, 1),
             np.bitwise_xor.reduce(self._number[base]) ^ self._number[order],
+            rows,
             lambda some: Toggles(kept, [entries[i] for i in some]),
             lambda some: Toggles(removed, [entries[i] for i in some]),
         )
@@ -69,9 +73,16 @@ class Ledger:
     def prefixes(self, order: Tensor, sizes: Sequence[int]) -> Tries:
         """Return the first k groups of an order, for each size k."""
         size = np.asarray(sizes)
+
+        def rows(some: Array) -> Array:
+            rows = np.empty((len(some), len(order)), bool)
+            rows[:, order.numpy()] = np.arange(len(order)) < size[some, None]
+            return rows
+
         return Tries(
             size,
             np.bitwise_xor.accumulate(self._number[order.numpy()])[size - 1],
+            rows,
             lambda some: Prefixes(order, [sizes[i] for i in some]),
             lambda some: Complements(order, [sizes[i] for i in some]),
         )
@@ -81,6 +92,7 @@ class Ledger:
         return Tries(
             mask.sum(axis=1),
             np.bitwise_xor.reduce(np.where(mask, self._number, 0), axis=1),
+            mask.__getitem__,
             lambda some: Rows(torch.from_numpy(mask[some])),
             lambda some: Rows(torch.from_numpy(~mask[some])),
         )

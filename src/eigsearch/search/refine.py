@@ -105,7 +105,7 @@ class _Climb:
         entry = curve.best
         worth = self._held(self._worth(gain, tries.size), [tries], np.array([entry]))
         values = (float(each[entry]) for each in (kept, removed, gain, worth))
-        here = _Station(tries.rows([entry])[0], *values)
+        here = _Station(tries.rows(np.array([entry]))[0], *values)
         self._log("sweep", here, 0)
         return here, curve
 
@@ -273,7 +273,7 @@ def _row(tries: Sequence[Tries], entry: int) -> Array:
         if entry < len(each):
             break
         entry -= len(each)
-    return each.rows([entry])[0]
+    return each.rows(np.array([entry]))[0]
 
 
 def _rows(tries: Sequence[Tries], entries: Array) -> Array:
@@ -283,6 +283,6 @@ def _rows(tries: Sequence[Tries], entries: Array) -> Array:
         stop = start + len(each)
         own = entries[(entries >= start) & (entries < stop)] - start
         if len(own):
-            parts.append(each.rows(own.tolist()))
+            parts.append(each.rows(own))
         start = stop
     return np.concatenate(parts)
