@@ -21,9 +21,9 @@ from torch_geometric.nn import GIN, global_mean_pool
 import eigsearch
 from benchmarks.speed.timing import write
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes
-from eigsearch.engine import Request
-from eigsearch.engine.incremental.lanes import Part, build_lanes
+from eigsearch.engine.incremental.lanes import build_lanes
 from eigsearch.engine.incremental.states import base_table
+from eigsearch.engine.request import Part, Request
 from eigsearch.query import graph_query
 
 FEATURES, LAYERS = 8, 3

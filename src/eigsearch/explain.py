@@ -49,8 +49,9 @@ def explain(
     described in `eigsearch.Options`.
     """
     options = Options(
-        sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, max_memory,
-        ranker, search, size,
+        sparsity=sparsity, min_size=min_size, groups=groups, return_type=return_type, task=task,
+        forward=forward, engine=engine, max_batch_nodes=max_batch_nodes, max_memory=max_memory,
+        ranker=ranker, search=search, size=size,
     )  # fmt: skip
     question = Question(data, one_class(target), one_node(node))
     return Run(model, options).answer([question])[0]
@@ -86,8 +87,9 @@ def explain_dataset(
     `eigsearch.Options`.
     """
     options = Options(
-        sparsity, min_size, groups, return_type, task, forward, engine, max_batch_nodes, max_memory,
-        ranker, search, size,
+        sparsity=sparsity, min_size=min_size, groups=groups, return_type=return_type, task=task,
+        forward=forward, engine=engine, max_batch_nodes=max_batch_nodes, max_memory=max_memory,
+        ranker=ranker, search=search, size=size,
     )  # fmt: skip
     if workers is not None or ray is not None:
         from eigsearch.work import explain_many  # downwards: one process needs none of it

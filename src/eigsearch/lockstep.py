@@ -15,8 +15,6 @@ from eigsearch.query import Query
 class Engine(Protocol):
     """Turns requests into scores."""
 
-    name: str
-
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return φ for each candidate of each request."""
         ...

@@ -18,7 +18,7 @@ from eigsearch.search import Search, check_min_size, check_sparsity, make_search
 from eigsearch.target import check_names
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Options:
     """How to explain. Every field is a keyword of `explain` and `explain_dataset`.
 
@@ -62,6 +62,11 @@ class Options:
             raise InputError(
                 f"Expected `engine` to be one of {', '.join(ENGINES)} (got {self.engine!r}). "
                 "Leave it to 'auto'."
+            )
+        if self.max_batch_nodes is not None and not self.max_batch_nodes >= 1:
+            raise InputError(
+                f"Expected `max_batch_nodes` to be at least 1 (got {self.max_batch_nodes!r}). "
+                "Leave it out for the measured default."
             )
         if self.max_memory is not None and not self.max_memory >= 1:
             raise InputError(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from eigsearch.activation import final_activation
 from eigsearch.caller import Caller
-from eigsearch.candidates import Induce, Whole
+from eigsearch.candidates import Whole
 from eigsearch.engine.memory import PROBE, measured, rows_within
-from eigsearch.engine.request import Request
+from eigsearch.engine.request import Part, Request
 from eigsearch.engine.union import Piece, cut, join, uncut
-from eigsearch.errors import InputError, ModelError
+from eigsearch.errors import ModelError
 from eigsearch.query import Query
 from eigsearch.target import ReturnType, check_finite, phi_rows
 
@@ -24,37 +23,12 @@ DEFAULT_BATCH_NODES = 8_192
 _EDGES_PER_NODE = 4  # a node's share of a batch before edges count for more than nodes
 
 
-@dataclass(frozen=True, eq=False)
-class _Slice:
-    """Candidates `start` to `stop` of a request."""
-
-    request: Request
-    start: int
-    stop: int
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    def cut(self) -> Piece:
-        family = self.request.family
-        if isinstance(family, Whole):
-            return uncut(self.request.query)
-        return cut(self.request.query, family.rows(self.start, self.stop), family.induce)
-
-
 class BatchedEngine:
     """Scores candidates by building them as disjoint unions and calling the model on them."""
-
-    name = "batched"
 
     def __init__(
         self, caller: Caller, max_batch_nodes: int | None = None, max_memory: int | None = None
     ) -> None:
-        if max_batch_nodes is not None and max_batch_nodes < 1:
-            raise InputError(
-                f"Expected `max_batch_nodes` to be at least 1 (got {max_batch_nodes}). "
-                "Leave it out for the measured default."
-            )
         self.caller = caller
         self.max_batch_nodes = max_batch_nodes or DEFAULT_BATCH_NODES
         self.max_memory = max_memory
@@ -74,15 +48,14 @@ class BatchedEngine:
             if not self._weighed and requests:
                 self._weigh(requests[0])
             for batch in self._batches(requests):
-                for piece, rows in zip(batch, self._run(batch), strict=True):
+                for part, rows in zip(batch, self._run(batch), strict=True):
                     self._check_width(rows)
-                    parts[id(piece.request)].append(rows)
+                    parts[id(part.request)].append(rows)
         return [torch.cat(parts[id(request)]) for request in requests]
 
     def whole(self, query: Query) -> Tensor:
         """Return the model's output for a query's graph as it is: all nodes, or the graph."""
-        rows = torch.ones(1, query.groups.count, dtype=torch.bool)
-        return self.caller(join([cut(query, rows, Induce.SPANNING)], self.caller.needs))
+        return self.caller(join([uncut(query)], self.caller.needs))
 
     def final_activation(self, query: Query) -> ReturnType | None:
         """Return what the model's last operation says about its outputs, where that is known."""
@@ -94,7 +67,7 @@ class BatchedEngine:
         assert self.max_memory is not None
         cost = _row_cost(request.query)
         some = min(len(request), max(1, PROBE // cost)) if self._can_mix(request.query, []) else 1
-        _, taken = measured(lambda: self._run([_Slice(request, 0, some)]))
+        _, taken = measured(lambda: self._run([Part(request, 0, some)]))
         fitting = rows_within(self.max_memory, some * cost, taken)
         self.max_batch_nodes = min(self.max_batch_nodes, fitting)
         self._weighed = True
@@ -108,9 +81,9 @@ class BatchedEngine:
                 f"{self._width} and {rows.size(1)}). Pass `node=` for a model that predicts nodes."
             )
 
-    def _batches(self, requests: Sequence[Request]) -> Iterator[list[_Slice]]:
+    def _batches(self, requests: Sequence[Request]) -> Iterator[list[Part]]:
         """Pack candidates, in order, into batches of at most `max_batch_nodes` nodes."""
-        batch: list[_Slice] = []
+        batch: list[Part] = []
         room = self.max_batch_nodes
         for request in requests:
             cost, start = _row_cost(request.query), 0
@@ -121,13 +94,13 @@ class BatchedEngine:
                     batch, room = [], self.max_batch_nodes
                     continue
                 stop = min(len(request), start + max(fits, 1))
-                batch.append(_Slice(request, start, stop))
+                batch.append(Part(request, start, stop))
                 room -= (stop - start) * cost
                 start = stop
         if batch:
             yield batch
 
-    def _can_mix(self, query: Query, batch: Sequence[_Slice]) -> bool:
+    def _can_mix(self, query: Query, batch: Sequence[Part]) -> bool:
         """Whether candidates can join a call; a graph model without `batch` takes one each."""
         alike = not batch or self._reads(query) == self._reads(batch[0].request.query)
         return alike and self.shares_calls and (query.node is not None or self.caller.takes_batch)
@@ -136,10 +109,10 @@ class BatchedEngine:
         """Return the attributes that the model may read; graphs differ in what they carry."""
         return [name for name in query.attributes if self.caller.needs(name)]
 
-    def _run(self, batch: list[_Slice]) -> list[Tensor]:
+    def _run(self, batch: list[Part]) -> list[Tensor]:
         """Return the outputs of a batch; where memory runs out, halve it and go on."""
         try:
-            return self._call([piece.cut() for piece in batch])
+            return self._call([_cut(part) for part in batch])
         except (RuntimeError, MemoryError) as error:
             if not _out_of_memory(error):
                 raise
@@ -149,13 +122,7 @@ class BatchedEngine:
                     "Explain a smaller graph, or use a machine with more memory."
                 ) from error
         self.max_batch_nodes = max(1, self.max_batch_nodes // 2)
-        return [torch.cat(self._halves(piece)) for piece in batch]
-
-    def _halves(self, piece: _Slice) -> list[Tensor]:
-        middle = (piece.start + piece.stop + 1) // 2
-        bounds = [(piece.start, middle), (middle, piece.stop)]
-        halves = [_Slice(piece.request, start, stop) for start, stop in bounds if start < stop]
-        return [rows for half in halves for rows in self._run([half])]
+        return [torch.cat([self._run([half])[0] for half in _halves(part)]) for part in batch]
 
     def _call(self, pieces: list[Piece]) -> list[Tensor]:
         batch = join(pieces, self.caller.needs)
@@ -165,6 +132,19 @@ class BatchedEngine:
             rows = _graph_rows(output, batch.num_graphs, batch.num_nodes)
             return list(rows.split([piece.count for piece in pieces]))
         return _node_rows(output, batch.num_nodes, pieces)
+
+
+def _cut(part: Part) -> Piece:
+    """Return the candidates of a part as a disjoint union."""
+    query, family = part.request.query, part.request.family
+    if isinstance(family, Whole):
+        return uncut(query)
+    return cut(query, family.rows(part.start, part.stop), family.induce)
+
+
+def _halves(part: Part) -> list[Part]:
+    """Return the halves of a part that hold a candidate."""
+    return [half for half in part.halves() if len(half)]
 
 
 def _row_cost(query: Query) -> int:

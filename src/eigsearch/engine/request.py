@@ -1,4 +1,4 @@
-"""What is asked of an engine: the candidates of one family for one query."""
+"""What is asked of an engine: the candidates of one family for one query, or a part of them."""
 
 from __future__ import annotations
 
@@ -17,3 +17,20 @@ class Request:
 
     def __len__(self) -> int:
         return len(self.family)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Candidates `start` to `stop` of a request, which an engine computes together."""
+
+    request: Request
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def halves(self) -> list[Part]:
+        """Return the same candidates as two parts."""
+        middle = (self.start + self.stop) // 2
+        return [Part(self.request, self.start, middle), Part(self.request, middle, self.stop)]

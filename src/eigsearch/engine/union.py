@@ -62,7 +62,8 @@ def uncut(query: Query) -> Piece:
     device = query.data.edge_index.device
     nodes = torch.arange(query.num_nodes, device=device)
     edge_index = query.data.edge_index.long()
-    return Piece(query, 1, nodes, torch.zeros_like(nodes), edge_index[0], edge_index, whole=True)
+    edges = torch.arange(edge_index.size(1), device=device)
+    return Piece(query, 1, nodes, torch.zeros_like(nodes), edges, edge_index, whole=True)
 
 
 def _edge_rows(query: Query, rows: Tensor) -> Tensor:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from eigsearch.candidates import Asking
 from eigsearch.ranking import Ranking
 from eigsearch.search.base import Array, Problem
+from eigsearch.search.curve import Curve
 from eigsearch.search.ledger import Ledger, Tries
 from eigsearch.search.sizes import sizes_to_try
 from eigsearch.search.ties import descending, score_tolerance
@@ -25,6 +27,16 @@ def rank_around(problem: Problem, keep: Array, here: float, toggled: Array) -> R
     score[order] = added
     place, cuts = descending(added, score_tolerance(problem, added))
     return Ranking(torch.from_numpy(score), torch.from_numpy(order[place]), cuts)
+
+
+def swept(
+    problem: Problem, ledger: Ledger, ranking: Ranking
+) -> Asking[tuple[Tries, Array, Array, Curve]]:
+    """Sweep along a ranking; return what was tried, φ of each alone and removed, and the curve."""
+    tries = sweep_of(problem, ledger, ranking)
+    kept, removed = yield from ledger.judge(tries)
+    columns = map(torch.from_numpy, (tries.size, kept, removed))
+    return tries, kept, removed, Curve.of(problem.target, problem.whole, *columns)
 
 
 def sweep_of(problem: Problem, ledger: Ledger, ranking: Ranking) -> Tries:

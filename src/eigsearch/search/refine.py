@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from eigsearch.candidates import Asking
-from eigsearch.search.around import rank_around, sweep_of
+from eigsearch.search.around import rank_around, sweep_of, swept
 from eigsearch.search.base import Array, Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
 from eigsearch.search.fit import SMALL, promising
@@ -97,10 +97,7 @@ class _Climb:
     def _start(self) -> Asking[tuple[_Station, Curve]]:
         """Sweep along the problem's ranking; return the best subgraph, and the curve."""
         problem = self.problem
-        tries = sweep_of(problem, self.ledger, problem.ranking)
-        kept, removed = yield from self.ledger.judge(tries)
-        columns = map(torch.from_numpy, (tries.size, kept, removed))
-        curve = Curve.of(problem.target, problem.whole, *columns)
+        tries, kept, removed, curve = yield from swept(problem, self.ledger, problem.ranking)
         gain = problem.gain(kept, removed)
         entry = curve.best
         worth = self._held(self._worth(gain, tries.size), [tries], np.array([entry]))

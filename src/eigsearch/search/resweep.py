@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from eigsearch.candidates import Asking
 from eigsearch.ranking import Ranking
-from eigsearch.search.around import rank_around, sweep_of
+from eigsearch.search.around import rank_around, swept
 from eigsearch.search.base import Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
 from eigsearch.search.ledger import Ledger
@@ -37,7 +35,8 @@ class Resweep:
         """Sweep along the ranking, then along rankings around what was found."""
         problem = problem.by_groups
         ledger = Ledger(problem.ranking.count)
-        sweeps = [(yield from _swept(problem, problem.ranking, ledger))]
+        *_, curve = yield from swept(problem, ledger, problem.ranking)
+        sweeps = [(problem.ranking, curve)]
         ranking, found = _smallest(problem, sweeps, self.tolerance)
         path = [_step("sweep", ranking, found, ledger.evaluations)]
         for _ in range(self.rounds):
@@ -47,18 +46,11 @@ class Resweep:
             kept, removed = yield from ledger.judge(ledger.rows(keep[None]), tries)
             contrast = problem.contrast(kept, removed)
             around = rank_around(problem, keep, contrast[0], contrast[1:])
-            sweeps.append((yield from _swept(problem, around, ledger)))
+            *_, curve = yield from swept(problem, ledger, around)
+            sweeps.append((around, curve))
             ranking, found = _smallest(problem, sweeps, self.tolerance)
             path.append(_step("resweep", ranking, found, ledger.evaluations - before))
         return Outcome(path[-1].keep, found, sweeps[0][1], tuple(path))
-
-
-def _swept(problem: Problem, ranking: Ranking, ledger: Ledger) -> Asking[tuple[Ranking, Curve]]:
-    """Sweep along a ranking; return it with its curve."""
-    tries = sweep_of(problem, ledger, ranking)
-    kept, removed = map(torch.from_numpy, (yield from ledger.judge(tries)))
-    size = torch.from_numpy(tries.size)
-    return ranking, Curve.of(problem.target, problem.whole, size, kept, removed)
 
 
 def _step(move: str, ranking: Ranking, found: Curve, evaluations: int) -> Step:

@@ -23,11 +23,11 @@ from eigsearch.candidates import (
     Whole,
 )
 from eigsearch.engine.incremental.interpret import Interpreter
-from eigsearch.engine.incremental.lanes import Part, toggles
+from eigsearch.engine.incremental.lanes import toggles
 from eigsearch.engine.incremental.scene import Budget, Scene, TooLarge, Unservable
 from eigsearch.engine.incremental.trace import Trace, trace
 from eigsearch.engine.memory import PROBE, measured, rows_within
-from eigsearch.engine.request import Request
+from eigsearch.engine.request import Part, Request
 from eigsearch.query import Query
 from eigsearch.target import check_finite
 
@@ -40,8 +40,6 @@ DEFAULT_ROWS = 65_536
 
 class IncrementalEngine:
     """Computes leave-one-out, prefix and toggle families from their distinct states alone."""
-
-    name = "incremental"
 
     def __init__(
         self, caller: Caller, max_rows: int | None = None, max_memory: int | None = None

@@ -25,7 +25,7 @@ from eigsearch.candidates import (
     Whole,
 )
 from eigsearch.engine.incremental.ragged import Array, owners, starts
-from eigsearch.engine.request import Request
+from eigsearch.engine.request import Part
 from eigsearch.query import Query
 
 NEVER = np.iinfo(np.int64).max
@@ -34,31 +34,6 @@ NEVER = np.iinfo(np.int64).max
 def toggles(family: Family) -> bool:
     """Tell whether the candidates of a family differ from a base in one group each."""
     return isinstance(family, (Whole, LeaveOneOut, Removals, Toggles))
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Candidates `start` to `stop` of a request."""
-
-    request: Request
-    start: int
-    stop: int
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    def halves(self) -> list[Part]:
-        """Return the same candidates as two parts."""
-        middle = (self.start + self.stop) // 2
-        return [Part(self.request, self.start, middle), Part(self.request, middle, self.stop)]
-
-    def flips(self) -> Array:
-        """Return the group that each candidate of a toggling lane flips, −1 for none."""
-        family = self.request.family
-        if isinstance(family, Toggles):
-            return np.asarray(family.entries[self.start : self.stop], np.int64)
-        # The whole graph is the base as it is, and stands before what it can lose.
-        return np.arange(self.start, self.stop) - isinstance(family, (Whole, Removals))
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +193,7 @@ def _toggling_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array
     for part, first, stop in zip(parts, base[:-1], base[1:], strict=True):
         if isinstance(part.request.family, Toggles):
             birth[first:stop][~part.request.family.base.numpy()] = NEVER
-    flips = [part.flips() for part in parts]
+    flips = [_flips(part) for part in parts]
     first = starts(np.asarray([len(each) for each in flips]))
     lane, group = owners(first), np.concatenate(flips)
     time = np.arange(1, len(group) + 1) - first[lane]
@@ -226,6 +201,15 @@ def _toggling_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array
     flip = np.full(base[-1], -1)
     flip[(group + base[lane])[moves]] = time[moves]
     return birth, flip
+
+
+def _flips(part: Part) -> Array:
+    """Return the group that each candidate of a toggling lane flips, −1 for none."""
+    family = part.request.family
+    if isinstance(family, Toggles):
+        return np.asarray(family.entries[part.start : part.stop], np.int64)
+    # The whole graph is the base as it is, and stands before what it can lose.
+    return np.arange(part.start, part.stop) - isinstance(family, (Whole, Removals))
 
 
 def _growing_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array]:

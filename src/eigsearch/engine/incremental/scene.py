@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from eigsearch.engine.incremental.colours import distinct, list_keys, value_keys
-from eigsearch.engine.incremental.lanes import Lanes, Part, build_lanes
+from eigsearch.engine.incremental.lanes import Lanes, build_lanes
 from eigsearch.engine.incremental.ragged import Array
 from eigsearch.engine.incremental.states import Table, base_table, merge
+from eigsearch.engine.request import Part
 from eigsearch.errors import EigsearchError
 from eigsearch.query import Query
 

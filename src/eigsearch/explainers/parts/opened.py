@@ -15,7 +15,7 @@ from torch_geometric.nn import Linear as PyGLinear
 
 from eigsearch.caller import Caller
 from eigsearch.candidates import Induce
-from eigsearch.engine.union import cut, join
+from eigsearch.engine.union import cut, join, uncut
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.parts.subject import private_copy
 from eigsearch.explainers.parts.weights import message_layers, weigh_edges
@@ -83,8 +83,7 @@ class OpenModel:
         With keep-rows over the nodes of each graph, the batch holds the subgraphs that they induce.
         """
         if keep is None:
-            whole = [torch.ones(1, q.groups.count, dtype=torch.bool) for q in queries]
-            pieces = [cut(q, w, Induce.SPANNING) for q, w in zip(queries, whole, strict=True)]
+            pieces = [uncut(query) for query in queries]
         else:
             pieces = [cut(q, k, Induce.NODES) for q, k in zip(queries, keep, strict=True)]
         batch = join(pieces, self._caller.needs)

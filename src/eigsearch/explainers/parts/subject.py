@@ -14,7 +14,7 @@ from torch_geometric.data import Batch, Data
 from eigsearch.activation import final_activation
 from eigsearch.caller import Caller, undisturbed
 from eigsearch.candidates import Induce
-from eigsearch.engine.union import cut, join
+from eigsearch.engine.union import cut, join, uncut
 from eigsearch.errors import ModelError, UnsupportedError
 from eigsearch.explainers.parts.weights import clean_layers, weigh_edges
 from eigsearch.groups import make_groups
@@ -140,11 +140,10 @@ class Subject:
 def predicts_nodes(model: Any, data: Data) -> bool:
     """Tell whether a model returns a row for each node of a graph, not one for the graph."""
     query = Query(data, data, make_groups("directed", data))
-    rows = torch.ones(1, query.groups.count, dtype=torch.bool)
     caller = Caller(model)
     caller.check(data)
     with torch.no_grad():
-        output = caller(join([cut(query, rows, Induce.SPANNING)], caller.needs))
+        output = caller(join([uncut(query)], caller.needs))
     return output.dim() > 0 and output.size(0) == data.num_nodes > 1
 
 
