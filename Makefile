@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check install
+.PHONY: demo test lint check install
 
 demo: $(READY)  ## Explain 100 graphs, print a table, write pictures and a report into demo/
 	$(BIN)/eigsearch demo
@@ -12,11 +12,12 @@ demo: $(READY)  ## Explain 100 graphs, print a table, write pictures and a repor
 test: $(READY)  ## Run the tests on two processes
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
-check: $(READY)  ## What CI runs: style, types, tests
+lint: $(READY)  ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(MAKE) test
+
+check: lint test  ## Both, as before every commit
 
 install: $(READY)  ## Only set up
 
