@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PLAIN := $(VENV)/.plain
 READY := $(VENV)/.ready
 
 .PHONY: demo test lint check install
 
-demo: $(READY)  ## Explain 100 graphs, print a table, write pictures and a report into demo/
+demo: $(PLAIN)  ## Explain 100 graphs, print a table, write pictures and a report into demo/
 	$(BIN)/eigsearch demo
 
 test: $(READY)  ## Run the tests on two processes
@@ -22,8 +23,12 @@ check: lint test  ## Both, as before every commit
 install: $(READY)  ## Only set up
 
 # Torch comes first: it is the one large package, and its build for this machine is pip's choice.
-$(READY): pyproject.toml constraints.txt
+$(PLAIN): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
+	touch $(PLAIN)
+
+$(READY): $(PLAIN)  # what tests need besides
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,ray]"
 	touch $(READY)
