@@ -36,9 +36,10 @@ class Options:
         max_memory: How many bytes computing may take, besides the model and the data; candidates
             are evaluated in smaller batches where needed. None sets no limit.
         ranker: What scores edges or nodes; None takes the linear gradients of EiG-Search.
-        search: How a ranking becomes a subgraph: a name, a `Search`, or None with `size`.
+        search: How a ranking becomes a subgraph: a name or a `Search`; `"fixed"`, or None, cuts at
+            `size`, else at `sparsity`.
         size: Cut the ranking at this many groups, or at all where there are fewer, instead of
-            searching; needs `search=None`.
+            searching; needs `search="fixed"`.
     """
 
     sparsity: float = 0.5

@@ -24,7 +24,7 @@ def inducing_rows(spec: RunSpec) -> Iterator[Row]:
     shared = {"task": setting.dataset.task, "provenance": setting.dataset.provenance}
     sample = setting.sample(spec.sample, spec.seed, spec.max_groups)
     for limit in spec.sparsities:
-        run = Run(setting.model, Options(sparsity=limit, search=None, ranker=ranker))
+        run = Run(setting.model, Options(sparsity=limit, search="fixed", ranker=ranker))
         for prediction in sample:
             for row in _techniques(run, setting, prediction):
                 yield {**shared, **vars(prediction), "search": "fixed", "limit": limit, **row}

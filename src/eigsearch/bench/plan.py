@@ -21,7 +21,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib  # type: ignore[import-not-found]
 
-FIXED = "fixed"  # no search: the ranking is cut at the sparsity
 PLANS = Path(__file__).parent / "plans"
 
 
@@ -158,7 +157,7 @@ def _section(values: dict[str, Any]) -> Section:
     for setting in section.settings:
         _setting(setting)
     for search in section.searches:
-        resolve("search", search, (FIXED, *SEARCHES))
+        resolve("search", search, SEARCHES)
     for explainer in section.explainers:
         resolve("explainer", explainer, explainers.names())
     return section

@@ -13,7 +13,6 @@ from eigsearch.bench.extras import add_robust, stability_columns
 from eigsearch.bench.inducing import inducing_rows
 from eigsearch.bench.machine import load, machine, software
 from eigsearch.bench.measures import fidelity_columns, label_columns, picture, truth_columns
-from eigsearch.bench.plan import FIXED
 from eigsearch.bench.pooled import pooled_row
 from eigsearch.bench.ready import ready
 from eigsearch.bench.remember import Remembering
@@ -136,8 +135,7 @@ class _Pass:
         self, setting: Setting, spec: RunSpec, ranker: Ranker, search: str, limit: float
     ) -> None:
         self.setting, self.spec, self.ranker = setting, spec, ranker
-        strategy = None if search == FIXED else search
-        self.run = Run(setting.model, Options(sparsity=limit, ranker=ranker, search=strategy))
+        self.run = Run(setting.model, Options(sparsity=limit, ranker=ranker, search=search))
 
     def rows(self, sample: list[Prediction]) -> list[Row]:
         """Return a row for each prediction, and one for their pool where nodes are explained."""

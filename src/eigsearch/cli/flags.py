@@ -60,7 +60,8 @@ Explainer = Annotated[str, _option("What ranks the edges: `eigsearch explainers`
 Search = Annotated[
     str,
     _option(
-        "How a ranking becomes a subgraph: sweep, resweep, refine, anchored or exhaustive.", _HOW
+        "How a ranking becomes a subgraph: sweep, resweep, refine, anchored, exhaustive, or fixed.",
+        _HOW,
     ),
 ]
 Size = Annotated[

@@ -35,17 +35,18 @@ SEARCHES: dict[str, type[Search]] = {
     "refine": Refine,
     "anchored": Anchored,
     "exhaustive": Exhaustive,
+    "fixed": FixedSize,
 }
 
 
 def make_search(search: str | Search | None, size: int | None = None) -> Search:
-    """Return the search that a name, an object, or None (cut at the size, or sparsity) means."""
-    if search is None:
+    """Return the search that a name or an object means; None, as "fixed", cuts the ranking."""
+    if search is None or search == FixedSize.name:
         return FixedSize(size)
     if size is not None:
         raise InputError(
-            f"Expected `size` to come with search=None (got search={search!r}). "
-            "A search finds the size by itself; pass search=None to fix it."
+            f"Expected `size` to come with search='fixed' (got search={search!r}). "
+            "A search finds the size by itself; pass search='fixed' to set it."
         )
     if isinstance(search, str) and search in SEARCHES:
         return SEARCHES[search]()
