@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric import nn as pyg
 from torch_geometric.data import Data
+from torch_geometric.utils import degree, to_dense_batch
 
 from benchmarks.fuzz.dice import Dice
 from benchmarks.fuzz.graphs import EDGE_FEATURES, FEATURES, RELATIONS
@@ -73,6 +74,30 @@ def _nn_conv(dice: Dice, inputs: int) -> nn.Module:
     return pyg.NNConv(inputs, WIDTH, nn.Linear(EDGE_FEATURES, inputs * WIDTH), aggr=_aggr(dice))
 
 
+class OutDegree(pyg.MessagePassing):
+    """A layer of a user's own: messages are shared out among the edges that leave a node."""
+
+    def __init__(self, inputs: int) -> None:
+        super().__init__(aggr="sum")
+        self.lin = nn.Linear(inputs, WIDTH)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        share = degree(edge_index[0], len(x), dtype=x.dtype).clamp_min(1)
+        return self.propagate(edge_index, x=self.lin(x) / share[:, None])
+
+
+class Widened(nn.Module):
+    """A layer that keeps its width, after one that brings it to that of the others."""
+
+    def __init__(self, conv: nn.Module, inputs: int) -> None:
+        super().__init__()
+        self.lin = nn.Linear(inputs, WIDTH)
+        self.conv = conv
+
+    def forward(self, x: Tensor, edge_index: Tensor, **extra: Tensor) -> Tensor:
+        return self.conv(self.lin(x), edge_index, **extra)
+
+
 def _aggr(dice: Dice) -> str:
     return dice.weighted({"sum": 0.4, "mean": 0.4, "max": 0.2})
 
@@ -101,12 +126,26 @@ LAYERS: dict[str, tuple[Make, str | None]] = {
         lambda d, i: pyg.ResGatedGraphConv(i, WIDTH, edge_dim=EDGE_FEATURES),
         "edge_attr",
     ),
-    # the first three are known to the batched engine alone
+    "LE": (lambda d, i: pyg.LEConv(i, WIDTH), "edge_weight"),
+    "GEN": (lambda d, i: pyg.GENConv(i, WIDTH, edge_dim=EDGE_FEATURES), "edge_attr"),
+    "Edge": (lambda d, i: pyg.EdgeConv(_mlp(2 * i), aggr=_aggr(d)), None),
+    "FiLM": (lambda d, i: pyg.FiLMConv(i, WIDTH), None),
+    "FeaSt": (lambda d, i: pyg.FeaStConv(i, WIDTH, heads=2), None),
+    "MF": (lambda d, i: pyg.MFConv(i, WIDTH, max_degree=4), None),
+    "CG": (lambda d, i: Widened(pyg.CGConv(WIDTH), i), None),
+    # the others are known to the batched engine alone
     "SG": (lambda d, i: pyg.SGConv(i, WIDTH, K=2), None),
     "TAG": (lambda d, i: pyg.TAGConv(i, WIDTH, K=2), None),
     "Cheb": (lambda d, i: pyg.ChebConv(i, WIDTH, K=2), None),
-    "LE": (lambda d, i: pyg.LEConv(i, WIDTH), "edge_weight"),
-    "GEN": (lambda d, i: pyg.GENConv(i, WIDTH, edge_dim=EDGE_FEATURES), "edge_attr"),
+    "SSG": (lambda d, i: pyg.SSGConv(i, WIDTH, alpha=0.1, K=2), None),
+    "ARMA": (lambda d, i: pyg.ARMAConv(i, WIDTH), None),
+    "APPNP": (lambda d, i: Widened(pyg.APPNP(K=2, alpha=0.1), i), None),
+    "AGNN": (lambda d, i: Widened(pyg.AGNNConv(), i), None),
+    "LG": (lambda d, i: Widened(pyg.LGConv(), i), None),
+    "Gated": (lambda d, i: Widened(pyg.GatedGraphConv(WIDTH, 2), i), None),
+    "Cluster": (lambda d, i: pyg.ClusterGCNConv(i, WIDTH), None),
+    "SAGE of deviations": (lambda d, i: pyg.SAGEConv(i, WIDTH, "std"), None),
+    "out-degree": (lambda d, i: OutDegree(i), None),
 }
 
 NORMS: dict[str, Callable[[], nn.Module]] = {
@@ -115,6 +154,28 @@ NORMS: dict[str, Callable[[], nn.Module]] = {
     "layer": lambda: nn.LayerNorm(WIDTH),
     "layer of PyG": lambda: pyg.LayerNorm(WIDTH, mode="node"),
 }
+# Those that look at all nodes of a graph.
+GRAPH_NORMS: dict[str, Callable[[], nn.Module]] = {
+    "layer over graphs": lambda: pyg.LayerNorm(WIDTH, mode="graph"),
+    "graph": lambda: pyg.GraphNorm(WIDTH),
+    "instance": lambda: pyg.InstanceNorm(WIDTH),
+    "pair": lambda: pyg.PairNorm(),
+    "size": lambda: pyg.GraphSizeNorm(),
+}
+
+
+class Padded(nn.Module):
+    """A read-out over padded sequences of nodes, whose end is padding in all graphs but one."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.cell = nn.LSTM(width, width, batch_first=True)
+
+    def forward(self, x: Tensor, batch: Tensor) -> Tensor:
+        dense, _ = to_dense_batch(x, batch)
+        return self.cell(dense)[0][:, -1]
+
+
 POOLS: dict[str, Callable[[int], Callable[[Tensor, Tensor], Tensor]]] = {
     "sum": lambda width: pyg.SumAggregation(),
     "mean": lambda width: pyg.MeanAggregation(),
@@ -123,7 +184,14 @@ POOLS: dict[str, Callable[[int], Callable[[Tensor, Tensor], Tensor]]] = {
     "add by name": lambda width: pyg.global_add_pool,
     "mean by name": lambda width: pyg.global_mean_pool,
     "max by name": lambda width: pyg.global_max_pool,
+    "median": lambda width: pyg.MedianAggregation(),
+    "softmax": lambda width: pyg.SoftmaxAggregation(learn=True),
+    "variance": lambda width: pyg.VarAggregation(),
+    "set to set": lambda width: pyg.Set2Set(width, 2),
+    "sorted": lambda width: pyg.SortAggregation(2),
+    "padded": Padded,
 }
+_TWICE_AS_WIDE = ("set to set", "sorted")
 ENDS: dict[str, Callable[[Tensor], Tensor]] = {
     "raw": lambda out: out,
     "log_probs": lambda out: out.log_softmax(dim=-1),
@@ -158,7 +226,7 @@ def draw_plan(dice: Dice) -> Plan:
     ends = {"raw": 0.7, "sigmoid": 0.3} if outputs == 1 else {"raw": 2, "log_probs": 1, "probs": 1}
     return Plan(
         layers=tuple(dice.choices(kinds, k=dice.randint(1, 3))),
-        norm=dice.choice(list(NORMS)) if dice.chance(0.3) else None,
+        norm=dice.choice([*NORMS, *GRAPH_NORMS]) if dice.chance(0.3) else None,
         residual=dice.chance(0.25),
         jumping=dice.choice(["cat", "max"]) if dice.chance(0.25) else None,
         pool=None if dice.chance(0.25) else dice.choice(list(POOLS)),
@@ -177,12 +245,13 @@ class Net(nn.Module):
         pairs = list(zip(plan.layers, widths, strict=True))
         self.convs = nn.ModuleList(LAYERS[name][0](dice, width) for name, width in pairs)
         self.extras = [LAYERS[name][1] for name in plan.layers]
-        self.norm = None if plan.norm is None else NORMS[plan.norm]()
+        self.norm = None if plan.norm is None else (NORMS | GRAPH_NORMS)[plan.norm]()
+        self.norms_graphs = plan.norm in GRAPH_NORMS
         self.residual = plan.residual
         self.jump = None if plan.jumping is None else pyg.JumpingKnowledge(plan.jumping)
         width = WIDTH * (len(plan.layers) if plan.jumping == "cat" else 1)
         self.pool = None if plan.pool is None else POOLS[plan.pool](width)
-        self.head = nn.Linear(width, plan.outputs)
+        self.head = nn.Linear(width * (2 if plan.pool in _TWICE_AS_WIDE else 1), plan.outputs)
         self.end = ENDS[plan.end]
 
     def forward(
@@ -198,11 +267,16 @@ class Net(nn.Module):
         states = []
         for conv, extra in zip(self.convs, self.extras, strict=True):
             new = conv(x, edge_index, **({} if extra is None else {extra: given[extra]}))
-            new = (new if self.norm is None else self.norm(new)).tanh()
+            new = self._normed(new, batch).tanh()
             x = new + x if self.residual and states else new
             states.append(x)
         x = x if self.jump is None else self.jump(states)
         return self.end(self.head(x if self.pool is None else self.pool(x, batch)))
+
+    def _normed(self, x: Tensor, batch: Tensor | None) -> Tensor:
+        if self.norm is None:
+            return x
+        return self.norm(x, batch) if self.norms_graphs else self.norm(x)
 
 
 class ObjectNet(nn.Module):
