@@ -65,6 +65,42 @@ def test_a_model_that_takes_the_data_object() -> None:
     assert_like_twin(model, plain(), lambda data: model(one_graph(data)))
 
 
+class TakesWhatThereIs(nn.Module):
+    """Uses edge weights, and a mark of its own, where the graphs have them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = GCNConv(FEATURES, WIDTH)
+        self.head = nn.Linear(WIDTH, 3)
+
+    def forward(self, data: Data) -> Tensor:
+        weight = data.edge_weight
+        if weight is not None:
+            weight = weight.sigmoid()
+        x = self.conv(data.x, data.edge_index, weight).tanh()
+        if hasattr(data, "mark"):
+            x = x * data.mark
+        return self.head(global_add_pool(x, data.batch))
+
+
+@pytest.mark.parametrize("marked", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_model_that_asks_what_the_data_object_has(weighted: bool, marked: bool) -> None:
+    data, model = plain(), vivid(TakesWhatThereIs())
+    if weighted:
+        data.edge_weight = house().edge_weight
+    if marked:
+        data.node_id = data.mark = torch.arange(9.0).double()[:, None]
+    assert eigsearch.explain(model, data, engine="incremental").engine == "incremental"
+
+    def predict(part: Data) -> Tensor:
+        if marked:
+            part.mark = part.node_id
+        return model(one_graph(part))[0]
+
+    assert_like_twin(model, data, predict)
+
+
 class TakesApart(TakesData):
     """Looks at the graphs of a batch one by one."""
 

@@ -13,6 +13,7 @@ from torch_geometric.explain import Explainer
 from torch_geometric.nn import GCNConv, SGConv, global_mean_pool
 
 import eigsearch
+from eigsearch.engine.incremental.trace import trace
 from tests.nets import FEATURES, WIDTH, house
 
 
@@ -192,6 +193,40 @@ def test_features_that_need_a_gradient_are_welcome() -> None:
     ex = eigsearch.explain(delicate(pool=True), data)
     assert data.x.grad is None
     assert not ex.score.requires_grad
+
+
+class Notes(nn.Module):
+    """Makes a constant by itself, and notes down what it computed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = GCNConv(FEATURES, WIDTH)
+        self.head = nn.Linear(WIDTH, 3)
+        self.calls = 0
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        self.calls += 1
+        self.embedding = self.conv(x * torch.tensor([2.0]), edge_index).tanh()
+        return self.head(global_mean_pool(self.embedding, batch))
+
+
+def test_tracing_leaves_nothing_behind() -> None:
+    """Neither the constants of torch.fx nor what stood for the features while it traced."""
+    model, data = Notes().double().eval(), plain()
+    model(data.x, data.edge_index)
+    names, note = set(vars(model)), model.embedding
+    known = trace(model, data)
+    assert model.embedding is note
+    assert model.calls == 1
+    assert set(vars(model)) == names
+    assert [value.tolist() for value in known.constants.values()] == [[2.0]]
+    model(data.x, data.edge_index)
+    model.calls = 1
+    assert trace(model, data) is known  # another note is no other model
+    once = eigsearch.explain(model, data, engine="incremental")
+    assert once.engine == "incremental"
+    again = eigsearch.explain(model, data, engine="batched")
+    torch.testing.assert_close(once.edge_score, again.edge_score)
 
 
 class InPlace(nn.Module):

@@ -25,10 +25,10 @@ import eigsearch
 from eigsearch.caller import Caller, undisturbed
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes, Toggles
 from eigsearch.engine import BatchedEngine, Request
-from eigsearch.engine.incremental import IncrementalEngine, readout, states
+from eigsearch.engine.incremental import IncrementalEngine, interpret, readout, states
 from eigsearch.neighbourhood import Neighbourhood, count_hops
 from eigsearch.query import Query, graph_query, node_query
-from tests.nets import CONVS, MORE_CONVS, POOLS, attributed, house, make_net, vivid
+from tests.nets import CONVS, MORE_CONVS, POOLS, WIDTH, attributed, house, make_net, vivid
 
 
 def families(query: Query, seed: int = 0) -> list[Request]:
@@ -73,6 +73,14 @@ def test_attention_whose_weights_are_far_apart(monkeypatch: pytest.MonkeyPatch) 
     data.x, data.edge_attr = data.x.float(), data.edge_attr.float()
     data.edge_weight = data.edge_weight.float()
     assert_same(model, families(graph_query(data, "auto")))
+
+
+@pytest.mark.parametrize("pairs_per_row", [0, 16])
+def test_attention_to_single_features(pairs_per_row: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readout, "_PAIRS_PER_ROW", pairs_per_row)
+    model = make_net("GCN", "attention")
+    model.pool.gate_nn = vivid(nn.Linear(WIDTH, WIDTH))
+    assert_same(model, families(graph_query(house(), "auto")))
 
 
 @pytest.mark.parametrize("conv", MORE_CONVS)
@@ -193,6 +201,20 @@ def test_an_unknown_model_is_served_by_the_batched_engine() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert eigsearch.explain(vivid(Moody()), house(), engine="incremental").engine == "batched"
+
+
+def test_an_operation_that_fails_on_states_is_left_to_the_batched_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: Any) -> None:
+        raise IndexError("of whatever a layer does")
+
+    monkeypatch.setattr(interpret, "run_layer", fail)
+    ex = eigsearch.explain(make_net(), house(), engine="incremental")
+    assert ex.engine == "batched"
+    torch.testing.assert_close(
+        ex.edge_score, eigsearch.explain(make_net(), house(), engine="batched").edge_score
+    )
 
 
 def test_half_precision_is_served_by_the_batched_engine() -> None:

@@ -124,7 +124,7 @@ class IncrementalEngine:
         assert traced is not None
         with torch.inference_mode():
             scene = Scene(parts, traced.layers, self.budget)
-            run = Interpreter(self.caller.model, traced.graph, scene, self.caller.takes_object).run
+            run = Interpreter(self.caller.model, traced, scene, self.caller.takes_object).run
             output = run()
             check_finite(output)
         return list(output.split([len(part) for part in parts])), scene
@@ -135,7 +135,8 @@ class IncrementalEngine:
             try:
                 if self.caller.custom:
                     raise Unservable("The model is called through `forward`.")
-                self._traces[query.signature] = trace(self.caller.model, query.data)
+                traced = trace(self.caller.model, query.data, self.caller.takes_object)
+                self._traces[query.signature] = traced
             except Unservable as reason:
                 self.refuse(query, str(reason))
         return self._traces[query.signature]

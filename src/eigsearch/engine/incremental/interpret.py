@@ -16,6 +16,8 @@ from torch_geometric.utils import scatter
 from eigsearch.engine.incremental.layers import run_layer
 from eigsearch.engine.incremental.readout import Readout, explained_rows
 from eigsearch.engine.incremental.scene import Scene, State, Unservable
+from eigsearch.engine.incremental.trace import Trace
+from eigsearch.errors import EigsearchError
 
 # Operations that treat every row of a state for itself.
 _ROW_FUNCTIONS: set[Any] = {
@@ -57,16 +59,27 @@ class Graphs:
 class Interpreter:
     """Runs a trace over a scene and returns the model's output for each candidate."""
 
-    def __init__(self, model: nn.Module, graph: fx.Graph, scene: Scene, takes_object: bool) -> None:
+    def __init__(self, model: nn.Module, trace: Trace, scene: Scene, takes_object: bool) -> None:
         self.model = model
-        self.graph = graph
+        self.trace = trace
         self.scene = scene
         self.takes_object = takes_object
 
     def run(self) -> Tensor:
-        """Return one output row for each candidate, in the order of the parts."""
+        """Return one output row for each candidate, in the order of the parts.
+
+        An operation that fails on states may well work on the graphs that they stand for.
+        """
+        try:
+            return self._run()
+        except EigsearchError:
+            raise
+        except Exception as error:
+            raise Unservable(f"An operation fails on states: {error}") from error
+
+    def _run(self) -> Tensor:
         values: dict[fx.Node, Any] = {}
-        for node in self.graph.nodes:
+        for node in self.trace.graph.nodes:
             args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda n: values[n])
             values[node] = self._step(node, args, kwargs)
             if node.op == "output":
@@ -77,7 +90,7 @@ class Interpreter:
         if node.op == "placeholder":
             return self._placeholder(str(node.target), node.args)
         if node.op == "get_attr":
-            return operator.attrgetter(str(node.target))(self.model)
+            return self._stored(str(node.target))
         if node.op == "call_module":
             return self._module(self.model.get_submodule(str(node.target)), args, kwargs)
         if node.op == "call_function":
@@ -85,6 +98,10 @@ class Interpreter:
         if node.op == "call_method":
             return self._method(str(node.target), args, kwargs)
         return args[0]
+
+    def _stored(self, name: str) -> Any:
+        constants = self.trace.constants
+        return constants[name] if name in constants else operator.attrgetter(name)(self.model)
 
     def _placeholder(self, name: str, default: tuple[Any, ...]) -> Any:
         if self.takes_object:

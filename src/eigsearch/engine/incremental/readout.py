@@ -67,6 +67,10 @@ class Readout:
         weight = (gate[rows] - peak.repeat_interleave(counts, dim=0)).exp()
         pairs = torch.arange(rows.numel(), device=rows.device)
         norm = embedding_bag(pairs, weight, offsets, mode="sum", include_last_offset=True)
+        if weight.size(1) > 1:  # a gate for each feature
+            gated = weight * self.state.value[rows]
+            total = embedding_bag(pairs, gated, offsets, mode="sum", include_last_offset=True)
+            return total / norm.clamp_min(1e-16)
         total = embedding_bag(
             rows, self.state.value, offsets, mode="sum", include_last_offset=True,
             per_sample_weights=weight.reshape(-1),

@@ -5,16 +5,17 @@ from __future__ import annotations
 import inspect
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 from weakref import WeakKeyDictionary
 
 import torch
-from torch import fx
+from torch import Tensor, fx
 from torch_geometric import nn as pyg
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 from torch_geometric.nn.pool import glob
 from torch_geometric.utils import scatter
 
@@ -29,6 +30,8 @@ _STEPS = ("propagate", "message", "aggregate", "message_and_aggregate", "edge_up
 _HOOKS = tuple(f"_{step}_forward_{kind}" for step in _STEPS for kind in ("pre_hooks", "hooks"))
 
 
+_ABSENT: Any = object()
+
 # While torch.fx traces a model, all modules of the process answer to it: one trace at a time.
 _TRACING = threading.Lock()
 
@@ -39,13 +42,28 @@ class _Tracer(fx.Tracer):
     Modules that other threads call meanwhile run as always.
     """
 
-    def __init__(self, model: torch.nn.Module) -> None:
+    def __init__(self, model: torch.nn.Module, graphs: Data | None) -> None:
         # Whatever name a model calls pooling by, PyG's functions end in `scatter`.
         super().__init__(autowrap_functions=(scatter,))
         files = {type(module).__module__ for module in model.modules()}
         own = [sys.modules[file] for file in files if not file.startswith("torch")]
         self._autowrap_search.extend([glob, *own])
         self._thread = threading.get_ident()
+        self._graphs = graphs
+
+    @property
+    def constants(self) -> dict[str, Tensor]:
+        """Tensors that the forward makes by itself, under the names that torch.fx gave them."""
+        return {
+            name: value
+            for value, name in self.tensor_attrs.items()
+            if name.startswith("_tensor_constant") and isinstance(value, Tensor)
+        }
+
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        if node.op == "placeholder" and self._graphs is not None:
+            return _Graphs(node, self, self._graphs)
+        return super().proxy(node)
 
     def is_leaf_module(self, m: torch.nn.Module, module_qualified_name: str) -> bool:
         return isinstance(m, _LEAVES) or super().is_leaf_module(m, module_qualified_name)
@@ -67,12 +85,39 @@ class _Tracer(fx.Tracer):
         return super().getattr(attr, attr_val, parameter_proxy_cache)
 
 
+class _Graphs(fx.Proxy):
+    """Stands for the graphs that a model takes as one object, and lacks what they lack.
+
+    A model asks `if data.edge_attr is not None`, which a bare proxy never is.
+    """
+
+    def __init__(self, node: fx.Node, tracer: fx.Tracer, data: Data) -> None:
+        super().__init__(node, tracer)
+        self._data = data
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("batch", "ptr"):
+            return super().__getattr__(name)
+        value = getattr(self._data, name, _ABSENT)
+        if value is _ABSENT and not hasattr(Batch, name):
+            raise AttributeError(f"The graphs have no attribute {name!r}.")
+        return None if value is None else super().__getattr__(name)
+
+
 @dataclass
 class Trace:
-    """A model's operations, its depth, and whether the batched engine has confirmed them."""
+    """A model's operations, and what else is known of them.
+
+    Attributes:
+        graph: The operations.
+        layers: The depth of the model.
+        constants: Tensors that the forward makes by itself, by the names that operations use.
+        confirmed: Whether the batched engine gave the same.
+    """
 
     graph: fx.Graph
     layers: int
+    constants: dict[str, Tensor] = field(default_factory=dict)
     confirmed: bool = False
 
 
@@ -80,9 +125,10 @@ class Trace:
 _KNOWN: WeakKeyDictionary[torch.nn.Module, dict[Any, Trace]] = WeakKeyDictionary()
 
 
-def trace(model: Any, data: Data) -> Trace:
+def trace(model: Any, data: Data, takes_object: bool = False) -> Trace:
     """Return the trace of a model on graphs that have the attributes of `data`.
 
+    A model that `takes_object` is given the graphs as one, any other their attributes by name.
     Raises `Unservable` where the model cannot be written down: control flow that depends on
     values, hooks inside a layer, or a callable that is not a module.
     """
@@ -93,8 +139,7 @@ def trace(model: Any, data: Data) -> Trace:
     known = _KNOWN.setdefault(model, {})
     key = (_settings(model), *sorted(data.keys()))
     if key not in known:
-        graph = _trace(model, {*data.keys(), "batch"})
-        known[key] = Trace(graph, depth(graph, model))
+        known[key] = _trace(model, data, takes_object)
     return known[key]
 
 
@@ -106,10 +151,9 @@ def _is_hooked(module: torch.nn.Module) -> bool:
 
 def _settings(model: torch.nn.Module) -> int:
     """Return a hash of what steers a trace: modules, and the attributes of those traced into."""
-    plain = (bool, int, float, str, type(None))
     modules = list(model.modules())
     state = [
-        (name, value if isinstance(value, plain) else id(value))
+        (name, _setting(value))
         for module in modules
         if not isinstance(module, _LEAVES) and not type(module).__module__.startswith("torch.nn")
         for name, value in vars(module).items()
@@ -117,17 +161,44 @@ def _settings(model: torch.nn.Module) -> int:
     return hash((*map(id, modules), *state))
 
 
-def _trace(model: torch.nn.Module, given: set[str]) -> fx.Graph:
-    constants = {
+def _setting(value: Any) -> Any:
+    """Return what tells a setting from another; a tensor is read anew whenever a trace runs."""
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return value
+    return Tensor if isinstance(value, Tensor) else id(value)
+
+
+def _trace(model: torch.nn.Module, data: Data, takes_object: bool) -> Trace:
+    given = {*data.keys(), "batch"}
+    defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(model.forward).parameters.items()
         if parameter.default is not inspect.Parameter.empty and name not in given
     }
+    tracer = _Tracer(model, data if takes_object else None)
     try:
-        with _TRACING, mock.patch.object(pyg.aggr.Aggregation, "__call__", _call):
-            return _Tracer(model).trace(model, constants)
+        with (
+            _TRACING,
+            _unmarked(model),
+            mock.patch.object(pyg.aggr.Aggregation, "__call__", _call),
+        ):
+            graph = tracer.trace(model, defaults)
     except Exception as error:  # whatever a user's forward does to a proxy
         raise Unservable(f"torch.fx cannot trace the model: {error}") from error
+    return Trace(graph, depth(graph, model), tracer.constants)
+
+
+@contextmanager
+def _unmarked(model: torch.nn.Module) -> Iterator[None]:
+    """Take back what a trace leaves on modules: constants of torch.fx, what a forward stores."""
+    before = [(vars(module), dict(vars(module))) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for now, then in before:
+            for name in now.keys() - then.keys():
+                del now[name]
+            now.update(then)
 
 
 def _call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
