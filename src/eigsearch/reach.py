@@ -16,6 +16,7 @@ from eigsearch.neighbourhood import Neighbourhood, count_hops, counts_leaving, m
 from eigsearch.query import Query, node_query
 from eigsearch.sound import check_graph
 
+_SAME, _NEAR = 1e-4, 1e-5  # relative and absolute; rounding is smaller
 _EXTRA_HOPS = 3  # a model whose reach is still unclear after so many is given the whole graph
 
 
@@ -50,10 +51,7 @@ class Reach:
             return True
         wider = [self._widened(query) for query in queries]
         seen = self._engine.outputs([Request(query, Whole(query.groups.count)) for query in wider])
-        return all(
-            torch.allclose(output, more[0], rtol=1e-4, atol=1e-5)
-            for output, more in zip(outputs, seen, strict=True)
-        )
+        return all(_same(*each) for each in zip(outputs, (more[0] for more in seen), strict=True))
 
     def widen(self) -> None:
         """Take leaving edges into computation graphs, or else one hop more; in the end all."""
@@ -88,3 +86,9 @@ class Reach:
             return wider
         self._whole_agrees = True  # or the caller will widen, and nothing is compared any more
         return node_query(query.source, query.source_node, around.reaching(None, leaving=True))
+
+
+def _same(output: Tensor, more: Tensor) -> bool:
+    """Tell whether outputs agree but for rounding, whatever unit they are in."""
+    near = min(_NEAR, _SAME * float(output.abs().max()))
+    return torch.allclose(output, more, rtol=_SAME, atol=near)

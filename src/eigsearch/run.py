@@ -35,6 +35,7 @@ from eigsearch.search import Curve, Outcome, Problem
 from eigsearch.target import phi_rows, resolve_target
 
 _SAME = 1e-3  # relative; two calls of a deterministic model agree far better than this
+_ROUNDINGS = 4  # in a row, where a number format is so coarse that they show
 
 
 class Question(NamedTuple):
@@ -135,8 +136,8 @@ class Run:
         """Tell whether outputs change when a graph has another one beside it in the batch.
 
         They do with a normalisation over the whole batch, with dropout that never sleeps, and where
-        small graphs are padded to the size of large ones: so both a graph and a part of it are
-        asked for alone.
+        small graphs are padded to the size of large ones: so both a graph and a small part of it
+        are asked for alone.
         """
         try:
             return self._differs_together(query, Induce.EDGES)
@@ -144,7 +145,7 @@ class Run:
             return self._differs_together(query, Induce.SPANNING)
 
     def _differs_together(self, query: Query, induce: Induce) -> bool:
-        rows = _graph_and_half(query)
+        rows = _graph_and_part(query)
         (together,) = self.batched.outputs([Request(query, Rows(rows, induce))])
         alone = [self.batched.outputs([Request(query, Rows(row[None], induce))]) for row in rows]
         return _differ(together, torch.cat([output for (output,) in alone]))
@@ -253,13 +254,18 @@ class Run:
 
 
 def _differ(once: Tensor, again: Tensor) -> bool:
-    return bool(((once - again).abs() > _SAME * (1 + once.abs())).any())
+    """Tell whether outputs differ by more than rounding, whatever unit they are in."""
+    if not once.is_floating_point():
+        return not torch.equal(once, again)
+    share = max(_SAME, _ROUNDINGS * torch.finfo(once.dtype).eps)
+    unit = once.abs().max().clamp(max=1) + once.abs()
+    return bool(((once - again).abs() > share * unit).any())
 
 
-def _graph_and_half(query: Query) -> Tensor:
-    """Return two keep-rows: all groups, and the first half of them."""
+def _graph_and_part(query: Query) -> Tensor:
+    """Return two keep-rows: all groups, and two of them, as small as a candidate may be."""
     rows = torch.ones(2, query.groups.count, dtype=torch.bool)
-    rows[1, query.groups.count // 2 :] = False
+    rows[1, min(2, query.groups.count // 2) :] = False
     return rows
 
 

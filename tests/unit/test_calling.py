@@ -411,6 +411,42 @@ def test_what_a_graph_shares_a_batch_with_does_not_show(kind: type[nn.Module], e
     torch.testing.assert_close(together.curve.removed, alone.curve.removed)
 
 
+def test_a_small_graph_that_is_padded_beside_large_ones_does_not_show() -> None:
+    """The first edges of a graph often are a tree of all its nodes: a part of no other size."""
+    torch.manual_seed(0)
+    tree = torch.tensor([[0, 1, 2, 3, 4, 0, 0, 0, 1], [1, 2, 3, 4, 5, 2, 3, 4, 3]])
+    data = Data(x=torch.randn(6, FEATURES).double(), edge_index=torch.cat([tree, tree.flip(0)], 1))
+    together = eigsearch.explain(model := vivid(Padded()), data)
+    alone = eigsearch.explain(model, data, max_batch_nodes=1)
+    torch.testing.assert_close(together.curve.kept, alone.curve.kept)
+
+
+class Tiny(nn.Module):
+    """Says what another model says, in a unit in which all numbers are small."""
+
+    def __init__(self, inside: nn.Module) -> None:
+        super().__init__()
+        self.inside = inside
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        inputs = {} if isinstance(self.inside, Layered) else {"batch": batch}
+        return self.inside(x, edge_index, **inputs) * 1e-4
+
+
+@pytest.mark.parametrize("search", ["sweep", "resweep", "exhaustive"])
+@pytest.mark.parametrize("kind", [Centred, Layered])
+def test_the_unit_of_an_output_does_not_matter(kind: type[nn.Module], search: str) -> None:
+    """What a model sees, and whether graphs disturb one another, shows in small numbers as well."""
+    torch.manual_seed(0)
+    inside, data, node = vivid(kind()), plain(), 5 if kind is Layered else None
+    asked: Any = {"task": "regression", "target": 0, "node": node, "search": search}
+    large = eigsearch.explain(inside, data, **asked)
+    small = eigsearch.explain(Tiny(inside), data, **asked)
+    torch.testing.assert_close(small.edge_score * 1e4, large.edge_score)
+    torch.testing.assert_close(small.curve.kept * 1e4, large.curve.kept)
+    assert torch.equal(small.edge_mask, large.edge_mask)
+
+
 class Walk(MessagePassing):
     """Shares a node's state equally between the edges that leave it."""
 

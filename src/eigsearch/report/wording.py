@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.report.names import Names, output_name
-from eigsearch.search.curve import GAIN_TOLERANCE
+from eigsearch.search.curve import gain_rounding
 
 # The page fills the same words in for each size, so they stand here once.
 SENTENCE = "{output} = {whole}; with these {size} {unit} alone {kept}; without them {removed}."
@@ -32,15 +32,17 @@ def reason(explanation: SubgraphExplanation) -> str:
     """Return in one sentence why the explanation has the size that it has."""
     if explanation.note or not len(explanation.curve):
         return ""
-    sizes, gain = explanation.curve.size, explanation.curve.gain
+    curve = explanation.curve
+    sizes, gain = curve.size, curve.gain
     if len(sizes) == 1:
         return f"Size {int(sizes)} is the only one that was evaluated."
-    search, best = explanation.config.get("search"), explanation.curve.best
+    search, best = explanation.config.get("search"), curve.best
     if search != "sweep":
         cut = f"{_decimals(float(gain[best]))} at size {int(sizes[best])}"
         found = f"Found by {search or 'a search'}, with a gain of {_decimals(explanation.gain)}"
         return f"{found}; the best cut of the ranking has {cut}."
-    tied = int((gain >= gain.max() - GAIN_TOLERANCE).sum()) > 1
+    near = gain_rounding(curve.kept.numpy(), curve.removed.numpy())
+    tied = int((gain >= gain.max() - near).sum()) > 1
     highest = _decimals(explanation.gain)
     plus, minus = _decimals(explanation.fidelity_plus), _signed(explanation.fidelity_minus)
     return (

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from eigsearch.target import Target
 
-GAIN_TOLERANCE = 1e-6  # gains closer than rounding noise tie, and the smaller size wins
+GAIN_TOLERANCE = 1e-6  # relative; gains closer than rounding noise tie, the smaller size wins
 
 
 def gain_rounding(kept: np.ndarray, removed: np.ndarray) -> float:
     """Return how far apart gains may be by rounding alone, given the values that they come from."""
-    return GAIN_TOLERANCE * float(max(np.abs(each).max(initial=1.0) for each in (kept, removed)))
+    return GAIN_TOLERANCE * float(max(np.abs(each).max(initial=0.0) for each in (kept, removed)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,8 @@ class Resweep:
 
     Attributes:
         rounds: How often to rank and sweep again.
-        tolerance: Gains this close are equal, and the smaller subgraph wins.
+        tolerance: Gains this close are equal, and the smaller subgraph wins; those of a regression,
+            whose unit may be any, by this share of the highest.
     """
 
     rounds: int = 1
@@ -66,7 +67,9 @@ def _smallest(
     """
     gains = [curve.gain.numpy() for _, curve in sweeps]
     near = [gain_tolerance(problem, c.kept.numpy(), c.removed.numpy()) for _, c in sweeps]
-    least = max(gain.max() for gain in gains) - max(tolerance, *near)
+    most = max(float(gain.max()) for gain in gains)
+    unit = abs(most) if problem.target.task == "regression" else 1.0
+    least = most - max(tolerance * unit, *near)
     firsts = [int(np.argmax(gain >= least)) if gain.max() >= least else None for gain in gains]
     _, number, entry = min(
         (int(sweeps[number][1].size[first]), number, first)
