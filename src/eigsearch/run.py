@@ -32,7 +32,7 @@ from eigsearch.ranking import (
 )
 from eigsearch.reach import Reach
 from eigsearch.search import Curve, Outcome, Problem
-from eigsearch.target import phi_rows, resolve_target
+from eigsearch.target import needs_activation, phi_rows, resolve_target
 
 _SAME = 1e-3  # relative; two calls of a deterministic model agree far better than this
 _ROUNDINGS = 4  # in a row, where a number format is so coarse that they show
@@ -60,6 +60,7 @@ class Run:
         self._reach = Reach(model, options.groups, self.batched)
         self._ranker = options.ranker or LinearGradients()
         self._trusted = False
+        self._regression: bool | None = None
 
     def answer(self, questions: Sequence[Question]) -> list[SubgraphExplanation]:
         """Return the explanations, with model calls shared between the questions."""
@@ -160,16 +161,27 @@ class Run:
                 )
 
     def _aim(self, query: Query, question: Question, output: Tensor) -> Query:
-        apart = output.numel() == 1 or self.options.task == "binary_classification"
+        apart = needs_activation(self.options.task, output)
         target, prediction = resolve_target(
             output,
             target=None if question.target is None else int(question.target),
             task=self.options.task,
             return_type=self.options.return_type,
             final_activation=self._final_activation(query) if apart else None,
-            label=query.data.get("y"),
+            label=query.source.get("y"),
         )
+        self._check_task(target.task)
         return query.aimed(target, prediction)
+
+    def _check_task(self, task: str) -> None:
+        """Refuse labels that make a regression of one prediction and a class of another."""
+        regression = task == "regression"
+        self._regression = regression if self._regression is None else self._regression
+        if self._regression != regression:
+            raise InputError(
+                "Expected the labels `y` to tell one task for all graphs (got numbers in some, and "
+                "none or 0 and 1 in others). Pass task='regression' or task='classification'."
+            )
 
     def _final_activation(self, query: Query) -> Any:
         if not hasattr(self, "_activation"):

@@ -121,10 +121,10 @@ def resolve_target(
     """Return the target of one output row `[C]` and the model's prediction there.
 
     `final_activation` is what the model's last operation says about its outputs, where known;
-    `label` is the graph's `y`, whose dtype tells a one-output regression from a classifier.
+    `label` is the graph's `y`, whose numbers tell a regression from a classifier.
     """
     row: list[float] = output.tolist()
-    task = _resolve_task(task, len(row), label)
+    task = _resolve_task(task, row, label, final_activation)
     kind = _resolve_return_type(return_type, task, row, final_activation)
     if task == "regression":
         index = _regression_index(target, len(row))
@@ -140,25 +140,44 @@ def resolve_target(
     return Target(task, kind, index), prediction
 
 
-def _resolve_task(task: str, outputs: int, label: Tensor | None) -> Task:
-    if task == "multiclass_classification" and outputs == 1:
+def needs_activation(task: str, output: Tensor) -> bool:
+    """Tell whether only a model's last operation says what the numbers of its output are."""
+    row: list[float] = output.tolist()
+    return len(row) == 1 or task == "binary_classification" or _are_shares(row)
+
+
+def _resolve_task(
+    task: str, row: list[float], label: Tensor | None, final_activation: ReturnType | None
+) -> Task:
+    if task == "multiclass_classification" and len(row) == 1:
         raise InputError(
             "Expected a multi-class model to return at least two columns (got one). "
             "Pass task='binary_classification' or task='regression'."
         )
-    if task == "auto" and outputs == 1 and _looks_continuous(label):
+    if task == "auto" and _looks_continuous(label, len(row)):
         return "regression"
-    if task in ("auto", "classification"):
-        return "binary_classification" if outputs == 1 else "multiclass_classification"
-    return task  # type: ignore[return-value]
+    if task not in ("auto", "classification"):
+        return task  # type: ignore[return-value]
+    sigmoids = final_activation == "probs" and _are_shares(row)
+    return "binary_classification" if len(row) == 1 or sigmoids else "multiclass_classification"
 
 
-def _looks_continuous(label: Tensor | None) -> bool:
-    return (
-        isinstance(label, Tensor)
-        and label.is_floating_point()
-        and not bool(((label == 0) | (label == 1)).all())
-    )
+def _looks_continuous(label: Tensor | None, outputs: int) -> bool:
+    """Tell whether labels are numbers of a regression: one for each output, and no classes.
+
+    Where labels are missing, data sets often have NaN. A share for each of several classes, as
+    distillation gives, is no regression.
+    """
+    if not isinstance(label, Tensor) or not label.is_floating_point():
+        return False
+    if outputs > 1 and (label.dim() != 2 or label.size(1) != outputs or _is_distribution(label)):
+        return False
+    known = label[~label.isnan()]
+    return not bool(((known == 0) | (known == 1)).all())
+
+
+def _is_distribution(label: Tensor) -> bool:
+    return bool((label >= 0).all() and ((label.sum(dim=1) - 1).abs() < _ALMOST).all())
 
 
 def _resolve_return_type(
@@ -189,6 +208,11 @@ def _inspect(task: Task, row: list[float], final_activation: ReturnType | None) 
 
 def _are_probabilities(row: list[float]) -> bool:
     return min(row) >= 0 and max(row) <= 1 + _ALMOST
+
+
+def _are_shares(row: list[float]) -> bool:
+    """Tell whether numbers are probabilities that exclude nothing, as several sigmoids give."""
+    return _are_probabilities(row) and not _sum_to_one(row)
 
 
 def _sum_to_one(row: list[float]) -> bool:

@@ -10,8 +10,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
+from torch_geometric.data import Data
 
 import eigsearch
+from eigsearch.errors import InputError
+from eigsearch.explainers import Occlusion
 from eigsearch.explainers.parts.subject import Subject
 from tests.nets import house, make_net
 
@@ -81,3 +84,37 @@ def test_several_binary_outputs_are_probabilities_after_a_sigmoid() -> None:
     chances = eigsearch.explain(Probabilities(), data, task="binary_classification", target=2)
     assert chances.value == pytest.approx(scores.value)
     torch.testing.assert_close(chances.curve.kept, scores.curve.kept)
+
+
+@pytest.mark.parametrize("ranker", [None, Occlusion()])
+def test_several_sigmoids_are_taken_for_several_questions(ranker: Any) -> None:
+    model, data = make_net(outputs=3, end="sigmoid"), house()
+    ex = eigsearch.explain(model, data, ranker=ranker)
+    output = model(data.x, data.edge_index)[0]
+    assert ex.config["task"] == "binary_classification"
+    assert ex.target == int(output.argmax())
+    assert ex.value == pytest.approx(float(output.max()))
+
+
+def labelled(label: float) -> Data:
+    data = house()
+    data.y = torch.tensor([label])
+    return data
+
+
+def test_labels_that_tell_two_tasks_are_refused() -> None:
+    """A count of 1 may be a class, a count of 3 may not: no data set is explained as both."""
+    graphs, model = [labelled(each) for each in (3.0, 1.0)], make_net(outputs=1)
+    with pytest.raises(InputError, match="one task for all graphs"):
+        list(eigsearch.explain_dataset(model, graphs))
+    found = eigsearch.explain_dataset(model, graphs, task="regression")
+    assert [ex.config["task"] for ex in found] == ["regression", "regression"]
+
+
+def test_the_labels_of_all_nodes_tell_the_task() -> None:
+    """Those around one node may happen to be zeros and ones."""
+    data = house()
+    data.y = torch.ones(9)
+    data.y[0] = 7.5
+    found = eigsearch.explain_dataset(make_net(pool=None, outputs=1), data, node=[0, 5, 8])
+    assert {ex.config["task"] for ex in found} == {"regression"}

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from eigsearch.target import Target, resolve_target
+from eigsearch.target import Target, needs_activation, resolve_target
 
 LOGITS = torch.tensor([[2.0, -1.0, 0.5], [0.0, 3.0, 1.0]], dtype=torch.float64)
 
@@ -100,11 +100,38 @@ def test_the_last_operation_tells_a_probability_from_a_score() -> None:
         (torch.tensor([0.37]), "regression"),
         (torch.tensor([1.0]), "binary_classification"),
         (torch.tensor([1]), "binary_classification"),
+        (torch.tensor([[1.0, torch.nan, 0.0]]), "binary_classification"),
+        (torch.tensor([torch.nan]), "binary_classification"),
         (None, "binary_classification"),
     ],
 )
 def test_a_continuous_label_makes_a_regression(label: Tensor | None, task: str) -> None:
     assert resolved(torch.tensor([0.3]), label=label)[0].task == task
+
+
+@pytest.mark.parametrize(
+    ("label", "task"),
+    [
+        (torch.tensor([[0.5, -2.0, 31.0]]), "regression"),
+        (torch.tensor([[0.5, torch.nan, 31.0]]), "regression"),
+        (torch.tensor([[1.0, 0.0, 1.0]]), "multiclass_classification"),
+        (torch.tensor([[0.2, 0.7, 0.1]]), "multiclass_classification"),
+        (torch.tensor([2.0]), "multiclass_classification"),
+        (torch.tensor([[1.5, 2.5]]), "multiclass_classification"),
+    ],
+)
+def test_a_number_for_each_output_makes_a_regression(label: Tensor, task: str) -> None:
+    assert resolved(LOGITS[0], label=label, target=1)[0].task == task
+
+
+def test_several_sigmoids_are_several_binary_outputs() -> None:
+    shares = torch.tensor([0.4, 0.9, 0.3])
+    target, prediction = resolved(shares, final_activation="probs")
+    assert (target.task, target.return_type, prediction) == ("binary_classification", "probs", 1)
+    torch.testing.assert_close(target.value(target.phi(shares[None])), torch.tensor([0.9]).double())
+    assert needs_activation("auto", shares)
+    assert resolved(shares)[0].task == "multiclass_classification"  # scores, for all we know
+    assert not needs_activation("auto", LOGITS[0].softmax(0))
 
 
 def test_the_prediction_is_the_default_target() -> None:

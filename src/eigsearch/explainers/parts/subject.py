@@ -21,7 +21,7 @@ from eigsearch.groups import make_groups
 from eigsearch.posed import Posed
 from eigsearch.query import Query
 from eigsearch.sound import check_graph
-from eigsearch.target import Target, resolve_target
+from eigsearch.target import Target, needs_activation, resolve_target
 
 
 class Subject:
@@ -125,7 +125,7 @@ class Subject:
         output = self.outputs()[0]
         posed = self.model if isinstance(self.model, Posed) else None
         task = posed.task if posed else "auto"
-        apart = output.numel() == 1 or task == "binary_classification"
+        apart = needs_activation(task, output)
         goal, _ = resolve_target(
             output.detach(),
             target=target,
