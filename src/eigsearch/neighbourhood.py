@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
 from eigsearch.groups import Groups, GroupSpec, is_undirected, make_groups
+from eigsearch.levels import Level, attribute_level
 
 # Layers that divide by the degree of the *source* of a message: there an edge matters one hop
 # before its message does, because it changes that degree.
@@ -51,6 +52,7 @@ class Neighbourhood:
         ends = data.edge_index.cpu().numpy().astype(np.int64, copy=False)
         self._ends = ends
         self._source, self._target = ends if flow == "source_to_target" else ends[::-1]
+        self.levels: dict[str, tuple[Level, int]] = {}  # of attributes, found once for all nodes
         self._feeding = _EdgesBy(self._target, int(data.num_nodes))
         self._left = _EdgesBy(self._source, int(data.num_nodes))
 
@@ -69,11 +71,26 @@ class Neighbourhood:
         else:
             edges = self._with_groups(self._reaching(node, self.hops))
             nodes = np.union1d(self._ends[:, edges], [node])
-            local = _slice(self.data, torch.from_numpy(nodes), torch.from_numpy(edges))
+            local = self._slice(torch.from_numpy(nodes), torch.from_numpy(edges))
             ends = np.searchsorted(nodes, self._ends[:, edges])
             local.edge_index = torch.from_numpy(ends).to(device)
         groups = make_groups(self._local_spec(edges), local)
         return local, groups, torch.from_numpy(nodes).to(device), torch.from_numpy(edges).to(device)
+
+    def _slice(self, nodes: Tensor, edges: Tensor) -> Data:
+        """Return the graph with its node and edge attributes cut to the given ids."""
+        local = Data.from_dict({})
+        local.__class__ = self.data.__class__
+        for key, value in self.data.items():
+            if key == "edge_index" or not isinstance(value, Tensor):
+                continue
+            if key not in self.levels:
+                self.levels[key] = attribute_level(self.data, key)
+            level, dim = self.levels[key]
+            ids = {"node": nodes, "edge": edges}.get(level)
+            local[key] = value if ids is None else value.index_select(dim, ids.to(value.device))
+        local.num_nodes = nodes.numel()
+        return local
 
     def _reaching(self, node: int, hops: int) -> np.ndarray:
         """Return the edges whose removal can change the node."""
@@ -155,24 +172,6 @@ class _EdgesBy:
         """Edges sorted by this end, and where those of each node begin."""
         counts = np.bincount(self._end, minlength=self._num_nodes)
         return np.argsort(self._end, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
-
-
-def _slice(data: Data, nodes: Tensor, edges: Tensor) -> Data:
-    """Return the graph with its node and edge attributes cut to the given ids."""
-    local = Data.from_dict({})
-    local.__class__ = data.__class__
-    whole = copy.copy(data)  # PyG caches what it learns about attributes on the object
-    for key, value in whole.items():
-        if key == "edge_index" or not isinstance(value, Tensor):
-            continue
-        if whole.is_node_attr(key):
-            local[key] = value.index_select(whole.__cat_dim__(key, value), nodes.to(value.device))
-        elif whole.is_edge_attr(key):
-            local[key] = value.index_select(whole.__cat_dim__(key, value), edges.to(value.device))
-        else:
-            local[key] = value
-    local.num_nodes = nodes.numel()
-    return local
 
 
 def count_hops(model: Any) -> int | None:

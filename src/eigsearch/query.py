@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from torch import Tensor
 from torch_geometric.data import Data
-from torch_geometric.data.storage import N_KEYS
 
 from eigsearch.errors import InputError
 from eigsearch.groups import Groups, GroupSpec, group_each
+from eigsearch.levels import CERTAIN, Level, attribute_level, common_level
 from eigsearch.neighbourhood import Neighbourhood
 from eigsearch.sound import check_graphs
 from eigsearch.target import Target
-
-Level = Literal["node", "edge", "graph"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +34,7 @@ class Query:
         target: The explained class; known once the model has been asked.
         prediction: What the model predicts.
         without: φ without each group, where it was asked along with the whole graph.
+        levels: What is known of the levels of attributes; queries about one graph share it.
     """
 
     source: Data
@@ -49,6 +47,7 @@ class Query:
     target: Target | None = None
     prediction: int | float | None = None
     without: Tensor | None = None
+    levels: dict[str, tuple[Level, int]] = field(default_factory=dict)
 
     def aimed(self, target: Target, prediction: int | float) -> Query:
         """Return the same query with its target known."""
@@ -79,14 +78,13 @@ class Query:
         return tuple(sorted(self.data.keys()))
 
     def level(self, name: str) -> tuple[Level, int]:
-        """Return what PyG knows about an attribute: its level, and the dimension to cut along."""
-        if name not in self._levels:
-            self._levels[name] = _attribute_level(self.data, name)
-        return self._levels[name]
+        """Return the level of an attribute, and the dimension to cut along.
 
-    @cached_property
-    def _levels(self) -> dict[str, tuple[Level, int]]:
-        return {}
+        The graph that the user gave tells; lengths in a part of it may agree by chance.
+        """
+        if name not in self.levels:
+            self.levels[name] = attribute_level(self.source, name)
+        return self.levels[name]
 
     @cached_property
     def num_nodes(self) -> int:
@@ -130,22 +128,13 @@ def node_query(data: Data, node: int, neighbourhood: Neighbourhood) -> Query:
         )
     local, groups, nodes, edges = neighbourhood.around(node)
     position = int((nodes == node).nonzero())
-    return Query(data, local, groups, position, node, edges, nodes)
+    known = neighbourhood.levels
+    return Query(data, local, groups, position, node, edges, nodes, levels=known)
 
 
-def _attribute_level(data: Data, name: str) -> tuple[Level, int]:
-    value = data[name]
-    if not isinstance(value, Tensor):
-        return "graph", 0
-    if name in N_KEYS and value.size(0) == data.num_nodes:
-        return "node", 0  # what PyG counts the nodes by, it takes for theirs
-    known = copy.copy(data)  # PyG caches what it learns on the object
-    return _level(known, name), known.__cat_dim__(name, value) or 0
-
-
-def _level(data: Data, key: str) -> Level:
-    if data.num_edges == 1 and "edge" not in key and data[key].size(0) == 1 < int(data.num_nodes):
-        return "graph"  # PyG goes by length alone, and would take it for the only edge's
-    if data.is_edge_attr(key):
-        return "edge"
-    return "node" if data.is_node_attr(key) else "graph"
+def level_in(queries: Sequence[Query], name: str) -> tuple[Level, int]:
+    """Return the level of an attribute in several graphs, and the dimension to cut along."""
+    level, dim = queries[0].level(name)
+    if name in CERTAIN:
+        return level, dim
+    return common_level(query.level(name)[0] for query in queries), dim

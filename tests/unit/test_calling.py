@@ -12,6 +12,7 @@ from torch_geometric.nn import (
     GCN,
     GIN,
     GCNConv,
+    GraphConv,
     LSTMAggregation,
     MessagePassing,
     PairNorm,
@@ -304,6 +305,69 @@ def test_attributes_of_every_level_are_cut(
     answer = twin.explain(read(model), graph, twin.Asked(0))
     torch.testing.assert_close(ex.edge_score, torch.tensor(answer.score).double())
     assert ex.edge_mask.tolist() == answer.mask
+
+
+class Loaded(nn.Module):
+    """Weighs messages by an edge attribute whose name does not say so, and nodes by a table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = GraphConv(FEATURES, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, load: Tensor, table: Tensor) -> Tensor:
+        return self.conv(x, edge_index, load) * table[:2].sum()
+
+
+@pytest.mark.parametrize("engine", ["batched", "incremental"])
+def test_attributes_keep_their_level_in_a_computation_graph(engine: str) -> None:
+    """Around its end, a path of three nodes has two nodes and two edges: lengths say nothing."""
+    torch.manual_seed(0)
+    model = vivid(Loaded())
+    data = Data(
+        x=torch.randn(3, FEATURES).double(),
+        edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]),
+        load=torch.tensor([0.5, 1.0, 2.0, 3.0]).double(),
+        table=torch.tensor([1.0, 2.0]).double(),
+    )
+    ex = eigsearch.explain(model, data, node=0, target=1, engine=engine)
+    whole, without = (
+        model(data.x, data.edge_index[:, keep], data.load[keep], data.table)[0]
+        for keep in ([0, 1, 2, 3], [2, 3])
+    )
+    drop = twin_drop(whole, without, 1)
+    torch.testing.assert_close(ex.edge_score[:2], torch.full((2,), drop / 2).double())
+
+
+def twin_drop(whole: Tensor, without: Tensor, target: int) -> float:
+    odds = [p.log() - (-p).log1p() for p in (row.softmax(0)[target] for row in (whole, without))]
+    return float(odds[0] - odds[1])
+
+
+@pytest.mark.parametrize("kind", [Reads, ReadsObject])
+def test_a_graph_of_one_node_does_not_tell_the_level_of_an_attribute(
+    kind: type[nn.Module],
+) -> None:
+    """One row for one node may be the graph's, which the graphs beside it tell."""
+    model = kind().double().eval()
+
+    def graph(nodes: int, ends: list[list[int]]) -> Data:
+        return Data(
+            x=house().x[:nodes],
+            edge_index=torch.tensor(ends).long(),
+            edge_mark=torch.ones(len(ends[0])).double(),
+            z=torch.zeros(nodes).long(),
+            u=torch.tensor([[0.5, 2.0, float(nodes)]], dtype=torch.float64),
+            y=torch.tensor(1),
+        )
+
+    path = [list(range(8)), list(range(1, 9))]
+    graphs = [graph(1, [[], []]), graph(2, [[0], [1]]), graph(9, path)]
+    together = list(eigsearch.explain_dataset(model, graphs, target=0, engine="incremental"))
+    assert together[-1].engine == "incremental"
+    for one, data in zip(together, graphs, strict=True):
+        other = eigsearch.explain(model, data, target=0, engine="batched")
+        torch.testing.assert_close(one.edge_score, other.edge_score)
+        assert one.value == pytest.approx(other.value)
 
 
 def test_numbers_of_a_graph_become_one_entry_per_candidate() -> None:

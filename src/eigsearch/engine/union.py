@@ -12,7 +12,7 @@ from torch_geometric.data import Batch, Data
 
 from eigsearch.candidates import Induce
 from eigsearch.errors import UnsupportedError
-from eigsearch.query import Query
+from eigsearch.query import Query, level_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,8 @@ def _make_separable(batch: Batch, pieces: Sequence[Piece]) -> None:
     first, owner = pieces[0].query, batch.batch[batch.edge_index[0]]
     edges = torch.bincount(owner, minlength=batch.num_graphs)
     starts = {"node": batch.ptr, "edge": torch.nn.functional.pad(edges.cumsum(0), (1, 0))}
-    levels = {"edge_index": "edge", **{name: first.level(name)[0] for name in first.attributes}}
+    queries = [piece.query for piece in pieces]
+    levels = {"edge_index": "edge", **{n: level_in(queries, n)[0] for n in first.attributes}}
     batch._slice_dict = {
         name: _repeated(name, pieces) if level == "graph" else starts[level]
         for name, level in levels.items()

@@ -16,7 +16,7 @@ from eigsearch.engine.incremental.ragged import Array
 from eigsearch.engine.incremental.states import Table, base_table, merge
 from eigsearch.engine.request import Part
 from eigsearch.errors import EigsearchError
-from eigsearch.query import Query
+from eigsearch.query import Query, level_in
 
 _WORTH_COMPARING = 0.8  # of the rows distinct: where more are, nearly all of the next layer's are
 _TOLERATED = 2  # times the budget, before an underestimated chunk is split
@@ -101,7 +101,7 @@ class Scene:
 
     def inputs(self, name: str) -> State | Tensor:
         """Return an attribute: node-level as a state, edge-level by edge, else by candidate."""
-        level, dim = self.queries[0].level(name)
+        level, dim = level_in(self.queries, name)
         if dim != 0:
             raise Unservable(f"`{name}` is not laid out by rows.")
         if level == "graph":

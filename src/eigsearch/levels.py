@@ -1,0 +1,47 @@
+"""Levels: whether an attribute belongs to the nodes, to the edges, or to the graph as a whole."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Literal
+
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.data.storage import E_KEYS, N_KEYS
+
+Level = Literal["node", "edge", "graph"]
+
+CERTAIN = N_KEYS | E_KEYS  # names that PyG knows the level of, whatever the length
+
+
+def attribute_level(data: Data, name: str) -> tuple[Level, int]:
+    """Return what PyG knows about an attribute: its level, and the dimension to cut along."""
+    value = data[name]
+    if not isinstance(value, Tensor) or value.dim() == 0:
+        return "graph", 0
+    if name in N_KEYS and value.size(0) == data.num_nodes:
+        return "node", 0  # what PyG counts the nodes by, it takes for theirs
+    known = copy.copy(data)  # PyG caches what it learns on the object
+    return _level(known, name), known.__cat_dim__(name, value) or 0
+
+
+def common_level(levels: Iterable[Level]) -> Level:
+    """Return the level of an attribute that PyG, which goes by length, told for several graphs.
+
+    What has one row for a graph of many nodes is no node's in a graph of one. Where lengths leave
+    nodes and edges to choose from, PyG says nodes: a graph that says edges knows better.
+
+    >>> common_level(["node", "graph", "graph"])
+    'graph'
+    """
+    told = set(levels)
+    return next(level for level in ("graph", "edge", "node") if level in told)
+
+
+def _level(data: Data, key: str) -> Level:
+    if data.num_edges == 1 and "edge" not in key and data[key].size(0) == 1 < int(data.num_nodes):
+        return "graph"  # PyG goes by length alone, and would take it for the only edge's
+    if data.is_edge_attr(key):
+        return "edge"
+    return "node" if data.is_node_attr(key) else "graph"
