@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
+from torch_geometric.typing import SparseTensor
 
-from eigsearch.errors import InputError, ModelError
+from eigsearch.errors import InputError, ModelError, UnsupportedError
 
 Forward = Callable[[Any, Batch], Tensor]
 
@@ -54,10 +55,27 @@ class Caller:
         return self.takes_object or key in self._parameters
 
     def check(self, data: Data) -> None:
-        """Refuse a graph that lacks an argument which the model requires."""
+        """Refuse a graph that lacks an argument which the model requires, or has a sparse one."""
         names = tuple(data.keys())
-        if self.takes_object or names in self._accepted:
+        if names in self._accepted:
             return
+        self._check_dense(data)
+        if not self.takes_object:
+            self._check_arguments(data, names)
+        self._accepted.add(names)
+
+    def _check_dense(self, data: Data) -> None:
+        """Refuse attributes that cannot be cut; a sparse adjacency would keep what was removed."""
+        for name, value in data.items():
+            sparse = isinstance(value, Tensor) and value.layout is not torch.strided
+            if (sparse or isinstance(value, SparseTensor)) and self.needs(name):
+                raise UnsupportedError(
+                    f"Expected the attributes that the model may read to be dense (got a sparse "
+                    f"`{name}`). Convert features with .to_dense(); of an adjacency, leave the "
+                    f"edges to `edge_index` and remove it: del data.{name}."
+                )
+
+    def _check_arguments(self, data: Data, names: tuple[str, ...]) -> None:
         for name, parameter in self._parameters.items():
             required = parameter.default is inspect.Parameter.empty
             if required and name not in _PROVIDED | set(names):
@@ -70,7 +88,6 @@ class Caller:
             raise InputError(
                 "Expected the graph to have node features `x` (got none). Set `data.x`."
             )
-        self._accepted.add(names)
 
     def __call__(self, batch: Batch) -> Tensor:
         """Return the model's output for a batch."""

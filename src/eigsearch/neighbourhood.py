@@ -14,6 +14,7 @@ from torch_geometric.nn import MessagePassing
 
 from eigsearch.groups import Groups, GroupSpec, is_undirected, make_groups
 from eigsearch.levels import Level, attribute_level
+from eigsearch.sound import plain_edges
 
 # Layers that divide by the degree of the *source* of a message: there an edge matters one hop
 # before its message does, because it changes that degree.
@@ -67,7 +68,7 @@ class Neighbourhood:
         device = self.data.edge_index.device
         if self.hops is None:
             nodes, edges = np.arange(int(self.data.num_nodes)), np.arange(self._ends.shape[1])
-            local = self.data
+            local = plain_edges(self.data)
         else:
             edges = self._with_groups(self._reaching(node, self.hops))
             nodes = np.union1d(self._ends[:, edges], [node])

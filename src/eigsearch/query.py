@@ -15,7 +15,7 @@ from eigsearch.errors import InputError
 from eigsearch.groups import Groups, GroupSpec, group_each
 from eigsearch.levels import CERTAIN, Level, attribute_level, common_level
 from eigsearch.neighbourhood import Neighbourhood
-from eigsearch.sound import check_graphs
+from eigsearch.sound import check_graphs, plain_edges
 from eigsearch.target import Target
 
 
@@ -113,7 +113,7 @@ def graph_queries(graphs: Sequence[Data], groups: GroupSpec) -> list[Query]:
     """Return the queries about the predictions of whole graphs."""
     check_graphs(graphs)
     return [
-        Query(data, data, made)
+        Query(data, plain_edges(data), made)
         for data, made in zip(graphs, group_each(groups, graphs), strict=True)
     ]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric import EdgeIndex
 from torch_geometric.data import Batch, Data, HeteroData
 
 from eigsearch.errors import InputError, UnsupportedError
@@ -44,8 +46,19 @@ def _all_sound(graphs: Sequence[Any]) -> bool:
     )
 
 
+def plain_edges(data: Data) -> Data:
+    """Return the graph, or a copy with a plain tensor where `edge_index` is PyG's `EdgeIndex`."""
+    if not isinstance(data.edge_index, EdgeIndex):
+        return data
+    plain = copy.copy(data)
+    plain.edge_index = data.edge_index.as_tensor()
+    return plain
+
+
 def _floating(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.is_floating_point()
+    """Tell whether a value is a dense tensor of numbers that may be NaN or infinite."""
+    dense = isinstance(value, Tensor) and value.layout is torch.strided
+    return dense and value.is_floating_point()
 
 
 def check_graph(data: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch_geometric import EdgeIndex
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import (
     GCN,
@@ -395,6 +396,32 @@ def test_attributes_that_hold_node_numbers_are_refused() -> None:
     model = vivid(TakesData())
     with pytest.raises(eigsearch.errors.UnsupportedError, match="center_index"):
         eigsearch.explain(model, data)
+
+
+@pytest.mark.parametrize("name", ["x", "adj_t"])
+def test_sparse_attributes_are_refused_where_the_model_may_read_them(name: str) -> None:
+    """An adjacency beside the edges would keep what is removed from them."""
+    data = plain()
+    data[name] = torch.eye(9).double()[:, :FEATURES].to_sparse_csr()
+    with pytest.raises(eigsearch.errors.UnsupportedError, match=f"a sparse `{name}`"):
+        eigsearch.explain(vivid(TakesData()), data)
+    if name == "adj_t":
+        eigsearch.explain(make_net(), data)  # has no argument for it
+
+
+@pytest.mark.parametrize("hops", [None, 2])
+def test_edges_may_be_an_edge_index_of_pyg(hops: int | None) -> None:
+    data, graph = plain(), plain()
+    graph.edge_index = EdgeIndex(data.edge_index, sparse_size=(9, 9))
+    net = make_net(pool=None)
+    blurred = lambda x, edge_index: net(x, edge_index)  # noqa: E731 - hides how far it sees
+    for model, node in [(make_net(), None), (net if hops else blurred, 3)]:
+        for engine in ("batched", "incremental"):
+            ex = eigsearch.explain(model, graph, node=node, engine=engine)
+            expected = eigsearch.explain(model, data, node=node, engine=engine)
+            assert torch.equal(ex.edge_score, expected.edge_score)
+            assert ex.subgraph().num_edges == expected.subgraph().num_edges
+    assert isinstance(graph.edge_index, EdgeIndex)
 
 
 def test_mlp_without_any_layer_that_passes_messages() -> None:

@@ -200,7 +200,8 @@ def _refuse_node_numbers(key: str, data: Data) -> None:
     if not isinstance(increment, int) or increment != 0:
         raise UnsupportedError(
             f"Expected the graph's attributes to be node-, edge- or graph-level (got `{key}`, "
-            "which holds node indices). Pass `forward=` to compute it from the batch."
+            f"which holds node indices). Remove it (del data.{key}); a model that reads it can "
+            "compute it from the batch in `forward=`."
         )
 
 
