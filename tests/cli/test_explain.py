@@ -88,6 +88,16 @@ def test_nodes_of_a_node_set(run, own: Path) -> None:
     assert "520" in printed
 
 
+def test_view_shows_nodes_by_their_number(run, run_json, refused, own: Path) -> None:
+    (own / "nodenet.py").write_text(NODE_MODULE)
+    run("explain", "--dataset", "Tree-Grid", "--model", "nodenet:make", "--node", "511:515,520",
+        "--out", "out")  # fmt: skip
+    rows = run_json("view", "out", "--node", "513:")["rows"]
+    assert [row["node"] for row in rows] == [513, 514, 520]
+    assert "among 511, 512, 513, 514, 520 (got 516)" in refused("view", "out", "--node", "516")
+    assert "about nodes (got --index)" in refused("view", "out", "--index", "0")
+
+
 def test_the_same_command_goes_on_and_another_is_refused(run, refused, tmp_path: Path) -> None:
     command = (*BA, "--index", "0:64", "--out", tmp_path / "out", "--shard-size", "16")
     run(*command)

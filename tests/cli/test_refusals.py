@@ -39,7 +39,7 @@ def nothing_is_written(own: Path):
         (("--dataset", "MUTAGE"), "MUTAG"),
         (("--dataset", "BA-2Motifs", "--model", "gim"), "gin"),
         (("--dataset", "BA-2Motifs", "--explainer", "gradcan"), "Did you mean gradcam"),
-        (("--dataset", "BA-2Motifs", "--index", "5:1"), "at least one of 1000"),
+        (("--dataset", "BA-2Motifs", "--index", "5:1"), "at least one number from 0 to 999"),
         (("--dataset", "BA-2Motifs", "--index", "1000"), "from 0 to 999"),
         (("--dataset", "BA-2Motifs", "--index", "one"), "numbers and ranges"),
         (("--dataset", "BA-2Motifs", "--index", "::0"), "numbers and ranges"),

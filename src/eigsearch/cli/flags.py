@@ -45,9 +45,13 @@ Index = Annotated[str | None, _option(f"The graphs to explain: {_NUMBERS}. All b
 SomeIndex = Annotated[
     str, _option(f"The graphs to explain: {_NUMBERS}, or : for all.", _WHAT, "--index")
 ]
-IndexOfRows = Annotated[
+ShownIndex = Annotated[
     str | None,
-    typer.Option("--index", help=f"The rows to show, counted from 0: {_NUMBERS}. All by default."),
+    typer.Option("--index", help=f"The graphs to show, by number: {_NUMBERS}. All by default."),
+]
+ShownNode = Annotated[
+    str | None,
+    typer.Option("--node", help="The nodes to show: 17 or 300:400. All by default."),
 ]
 Node = Annotated[
     str | None, _option("The nodes to explain on a node set: 17, 300:400, or : for all.", _WHAT)

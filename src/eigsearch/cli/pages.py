@@ -73,7 +73,7 @@ def _check_suffix(path: Path, count: int) -> None:
     if path.suffix != ".html" and count != 1:
         raise InputError(
             f"Expected one explanation for a {path.suffix} file (got {count}). "
-            "Choose one with --index, or write a .html page of all."
+            "Choose one with --index or --node, or write a .html page of all."
         )
 
 

@@ -56,15 +56,15 @@ def chosen(dataset: GraphDataset, index: str | None, node: str | None) -> Select
                 f"{'none' if node is None else '--index too'}). Pass nodes such as 17, 300:400, "
                 "or : for all."
             )
-        count = int(dataset[0].num_nodes)
-        return Selection(node=parse_selection(node, count, "--node"))
+        nodes = range(int(dataset[0].num_nodes))
+        return Selection(node=parse_selection(node, nodes, "--node"))
     if node is not None:
         raise InputError(
             f"Expected --index for {dataset.name}, whose graphs are explained (got --node). "
             "Pass graphs such as 0:50."
         )
     every = ":" if index is None else index
-    return Selection(index=parse_selection(every, len(dataset), "--index"))
+    return Selection(index=parse_selection(every, range(len(dataset)), "--index"))
 
 
 def carry_out(assignment: Assignment, path: Path, **where: Any) -> dict[str, Any]:

@@ -8,20 +8,26 @@ from collections.abc import Sequence
 from eigsearch.errors import InputError
 
 _RANGE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?[1-9]\d*)?)?")
+_FEW = 5  # so many numbers with gaps are told one by one
 
 
-def parse_selection(text: str, count: int, flag: str) -> Sequence[int]:
+def parse_selection(text: str, known: Sequence[int], flag: str) -> Sequence[int]:
     """Return the numbers that a selection such as `0:50`, `::10` or `3,7,20:30` means.
 
-    >>> list(parse_selection("0:3,7", 10, "--index"))
+    `known` are those that there are, ascending: all from 0 as a range, or a list with gaps, which
+    ranges pass over and single numbers do not.
+
+    >>> list(parse_selection("0:3,7", range(10), "--index"))
     [0, 1, 2, 7]
+    >>> parse_selection("5:25", [0, 10, 20, 30], "--index")
+    [10, 20]
     """
-    parts = [_part(part, count, flag) for part in text.split(",")]
+    parts = [_part(part, known, flag) for part in text.split(",")]
     chosen = parts[0] if len(parts) == 1 else [number for part in parts for number in part]
     if not chosen:
         raise InputError(
-            f"Expected {flag} to choose at least one of {count} (got {text!r}). "
-            f"Pass numbers below {count}."
+            f"Expected {flag} to choose at least one number {_spelled(known)} (got {text!r}). "
+            "Pass such numbers, or a range that has some."
         )
     if len(set(chosen)) < len(chosen):
         raise InputError(
@@ -30,7 +36,7 @@ def parse_selection(text: str, count: int, flag: str) -> Sequence[int]:
     return chosen
 
 
-def _part(text: str, count: int, flag: str) -> range:
+def _part(text: str, known: Sequence[int], flag: str) -> Sequence[int]:
     found = _RANGE.fullmatch(text.strip())
     if found is None:
         raise InputError(
@@ -39,14 +45,27 @@ def _part(text: str, count: int, flag: str) -> range:
         )
     single, *bounds = found.groups()
     if single is not None:
-        return _single(int(single), count, flag)
-    return range(count)[slice(*(int(bound) if bound else None for bound in bounds))]
+        return _single(int(single), known, flag)
+    wanted = range(known[-1] + 1)[slice(*(int(bound) if bound else None for bound in bounds))]
+    return wanted if isinstance(known, range) else [number for number in known if number in wanted]
 
 
-def _single(number: int, count: int, flag: str) -> range:
-    if not 0 <= number < count:
+def _single(number: int, known: Sequence[int], flag: str) -> range:
+    if number not in known:
         raise InputError(
-            f"Expected {flag} to be from 0 to {count - 1} (got {number}). "
-            "Pass a number that the data has."
+            f"Expected {flag} to be {_spelled(known)} (got {number}). Pass a number that there is."
         )
     return range(number, number + 1)
+
+
+def _spelled(known: Sequence[int]) -> str:
+    """Return which numbers there are.
+
+    >>> _spelled(range(10)), _spelled([3, 7]), _spelled(list(range(0, 100, 10)))
+    ('from 0 to 9', 'among 3, 7', 'among 0, 10, 20, 30, …, 90')
+    """
+    if known[-1] - known[0] + 1 == len(known):
+        return f"from {known[0]} to {known[-1]}"
+    if len(known) <= _FEW:
+        return f"among {', '.join(map(str, known))}"
+    return f"among {', '.join(map(str, known[: _FEW - 1]))}, …, {known[-1]}"

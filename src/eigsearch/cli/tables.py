@@ -58,7 +58,8 @@ def print_sentences(rows: Sequence[store.Row], manifest: store.Manifest, names: 
     said = [[_who(row), _sentence(row, manifest, names)] for row in rows[:_SHOWN]]
     table(names.title, [who, "explanation"], said)
     if len(rows) > _SHOWN:
-        say(f"… the first {_SHOWN} of {len(rows)}; --index chooses others.")
+        flag = "--index" if who == "graph" else "--node"
+        say(f"… the first {_SHOWN} of {len(rows)}; {flag} chooses others.")
 
 
 def _sentence(row: store.Row, manifest: store.Manifest, names: Names) -> str:

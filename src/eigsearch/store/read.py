@@ -14,12 +14,15 @@ from eigsearch.store.manifest import read_manifest
 from eigsearch.store.rows import Row, explanation_of
 
 
-def rows(path: str | Path) -> Iterator[Row]:
-    """Yield the rows of a results directory in order, those without an explanation included."""
+def rows(path: str | Path, columns: list[str] | None = None) -> Iterator[Row]:
+    """Yield the rows of a results directory in order, those without an explanation included.
+
+    Of the columns only some are read where some are named.
+    """
     directory = ResultDirectory(path)
     read_manifest(directory.manifest_path)  # says what is wrong with a directory of anything else
     for file in directory.row_files().values():
-        yield from read_rows(file).to_pylist()
+        yield from read_rows(file, columns).to_pylist()
 
 
 def read(

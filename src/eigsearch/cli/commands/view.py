@@ -12,7 +12,8 @@ from eigsearch.cli import flags
 
 def view(
     path: Annotated[Path, typer.Argument(help="What `eigsearch explain --out` wrote.")],
-    index: flags.IndexOfRows = None,
+    index: flags.ShownIndex = None,
+    node: flags.ShownNode = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -34,13 +35,12 @@ def view(
     from eigsearch import store
     from eigsearch.cli.pages import write_page
     from eigsearch.cli.printing import as_json, say
-    from eigsearch.cli.select import parse_selection
+    from eigsearch.cli.shown import chosen_rows
     from eigsearch.cli.tables import print_sentences
     from eigsearch.report import Names
 
     manifest = store.read_manifest(store.ResultDirectory(path).manifest_path)
-    places = None if index is None else set(parse_selection(index, manifest.rows, "--index"))
-    rows = [row for n, row in enumerate(store.rows(path)) if places is None or n in places]
+    rows = chosen_rows(path, manifest, index, node)
     names = Names(title=manifest.config.get("dataset", str(path)), **_tuples(manifest.names))
     found = [store.explanation_of(row, manifest.options) for row in rows if not row["error"]]
     page = None if out is None else write_page(found, out, names)
