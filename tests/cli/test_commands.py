@@ -74,34 +74,6 @@ def test_explainers(run, run_json) -> None:
     assert "gnnexplainer" in run("explainers").stdout
 
 
-def test_compare(run, run_json, tmp_path: Path) -> None:
-    command = ("compare", "--dataset", "BA-2Motifs", "--index", "498:502")
-    found = run_json(*command, "--explainers", "eig_search,random,occlusion")
-    assert [row["explainer"] for row in found] == ["eig_search", "random", "occlusion"]
-    assert all(row["rows"] == 4 and row["failures"] == 0 for row in found)
-    assert found[0]["auc"] > found[1]["auc"]
-    page = tmp_path / "page.html"
-    printed = run(*command, "--explainers", "eig_search,random", "--report", page).stdout
-    assert "random" in printed
-    assert "BA-2Motifs" in page.read_text()
-
-
-def test_compare_tells_why_an_explainer_cannot_serve_the_model(run, run_json) -> None:
-    command = ("compare", "--dataset", "BA-2Motifs", "--index", "0:2", "--explainers")
-    failed, served = run_json(*command, "att,random,ATT")
-    assert (failed["explainer"], failed["failures"]) == ("att", 2)
-    assert "attention layers" in failed["error"]
-    assert (served["explainer"], served["error"]) == ("random", None)
-    printed = run(*command, "att,random").stdout
-    assert f"att failed in 2 of 2: {failed['error']}" in printed
-
-
-def test_compare_without_any_explanation_is_an_error(refused, tmp_path: Path) -> None:
-    command = ("compare", "--dataset", "BA-2Motifs", "--index", "0:2", "--explainers", "att")
-    assert "(got none by att)" in refused(*command, "--report", tmp_path / "page.html")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("terminal", [True, False])
 def test_training_is_announced_on_a_terminal(run, own, monkeypatch, terminal: bool) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1" if terminal else "")

@@ -25,7 +25,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     rows = [list(row) for row in rows]
     shown = Table(title=Text(plain(title)), title_justify="left", title_style="bold")
     for number, column in enumerate(columns):
-        numeric = rows and all(isinstance(row[number], int | float) for row in rows)
+        numeric = rows and all(isinstance(row[number], int | float | None) for row in rows)
         side: Literal["left", "right"] = "right" if numeric else "left"
         shown.add_column(Text(plain(column)), justify=side, overflow="fold")
     for row in rows:

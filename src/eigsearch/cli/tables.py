@@ -35,7 +35,7 @@ def print_findings(title: str, runs: Sequence[tuple[str, dict[str, Any]]]) -> No
         [
             *(name, found["rows"], found["failures"]),
             *(found.get(key) for key in known),
-            1000 * found["seconds"],
+            found["seconds"] and 1000 * found["seconds"],
         ]
         for name, found in runs
     ]

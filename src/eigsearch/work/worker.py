@@ -99,7 +99,7 @@ class Worker:
         except MissingExtraError:
             raise
         except Exception as error:
-            return Subject(item), _reason(error)
+            return Subject(item), reason_of(error)
 
 
 def _answers(run: Run, questions: Sequence[Question]) -> list[SubgraphExplanation | str]:
@@ -112,12 +112,12 @@ def _answers(run: Run, questions: Sequence[Question]) -> list[SubgraphExplanatio
         raise
     except Exception as error:
         if len(questions) == 1:
-            return [_reason(error)]
+            return [reason_of(error)]
     middle = len(questions) // 2
     return _answers(run, questions[:middle]) + _answers(run, questions[middle:])
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Return an error as one line."""
     text = str(error) if isinstance(error, EigsearchError) else f"{type(error).__name__}: {error}"
     return " ".join(text.split())[:_LONGEST_REASON]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,16 +38,17 @@ def compare(
 
         eigsearch compare --dataset BA-2Motifs --model gin --explainers eig_search,gradcam,ig
     """
-    from eigsearch import store
-    from eigsearch.cli.arena import make_ranker, pick_explainers
+    from eigsearch.cli.arena import pick_explainers
     from eigsearch.cli.choose import choose_data, choose_model
+    from eigsearch.cli.contest import contest, in_common
     from eigsearch.cli.pages import check_comparison, write_comparison
     from eigsearch.cli.printing import as_json, say
-    from eigsearch.cli.running import Assignment, carry_out, chosen
+    from eigsearch.cli.running import Assignment, chosen
     from eigsearch.cli.tables import print_findings
     from eigsearch.cli.typed import is_typed
     from eigsearch.options import Options
     from eigsearch.report import Names
+    from eigsearch.run import Run
 
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
     graph = index if node is None or is_typed(context, "index") else None
@@ -57,46 +56,37 @@ def compare(
     network = choose_model(model, graphs, weights, model_args)
     if report is not None:
         check_comparison(report)
-    options = Options(sparsity=sparsity)
-    every = 10**9  # an explainer that cannot serve this model is a line of the table, no error
-    runs: list[tuple[str, dict[str, Any]]] = []
-    shown: dict[str, Any] = {}
+    work = Assignment(graphs, network, Options(sparsity=sparsity), selection)
+    Run(network, work.options)  # a model that nobody can explain is one error, not one of each
     with tempfile.TemporaryDirectory() as scratch:
-        for name in pick_explainers(explainers):
-            path = Path(scratch, name)
-            ranker = make_ranker(name, network, graphs, seed)
-            assignment = Assignment(graphs, network, replace(options, ranker=ranker), selection)
-            found = carry_out(assignment, path, seed=seed, max_failures=every)
-            reasons = store.ResultDirectory(path).failures()
-            runs.append((name, {**found, "error": reasons[0] if reasons else None}))
-            shown.update((name, one) for one in islice(store.read(path, graphs.graphs), 1))
-    wanted = report if shown else None
-    page = None if wanted is None else write_comparison(shown, wanted, Names.of(graphs))
+        runs = contest(pick_explainers(explainers), work, seed, Path(scratch))
+        served = [name for name, found in runs.items() if found["failures"] < found["rows"]]
+        shown = {} if report is None else in_common(served, Path(scratch), graphs.graphs)
+    page = write_comparison(shown, report, Names.of(graphs)) if report and shown else None
     if json:
-        as_json([{"explainer": name, **found} for name, found in runs])
+        as_json([{"explainer": name, **found} for name, found in runs.items()])
     else:
-        print_findings(graphs.name, runs)
-        _print_reasons(runs)
+        print_findings(graphs.name, list(runs.items()))
         if page is not None:
             say(f"Page: {page}")
-    _refuse_nothing(runs)
+    _tell_failures(runs)
+    if not served:
+        raise _nothing_explained(list(runs))
 
 
-def _print_reasons(runs: Sequence[tuple[str, dict[str, Any]]]) -> None:
-    """Print, for each explainer that failed, the first reason."""
-    from eigsearch.cli.printing import say
+def _tell_failures(runs: Mapping[str, dict[str, Any]]) -> None:
+    """Print, for each explainer that failed, how often and the first reason."""
+    from eigsearch.cli.printing import remark
 
-    for name, found in runs:
+    for name, found in runs.items():
         if found["error"]:
-            say(f"{name} failed in {found['failures']} of {found['rows']}: {found['error']}")
+            remark(f"{name} failed in {found['failures']} of {found['rows']}: {found['error']}")
 
 
-def _refuse_nothing(runs: Sequence[tuple[str, dict[str, Any]]]) -> None:
-    """Refuse to call a comparison a success in which nothing was explained."""
+def _nothing_explained(names: Sequence[str]) -> Exception:
     from eigsearch.errors import ModelError
 
-    if all(found["failures"] == found["rows"] for _, found in runs):
-        raise ModelError(
-            f"Expected at least one explanation (got none by {', '.join(n for n, _ in runs)}). "
-            "Mend what the reasons name, or choose other explainers."
-        )
+    return ModelError(
+        f"Expected at least one explanation (got none by {', '.join(names)}). "
+        "Mend what the reasons name, or choose other explainers."
+    )
