@@ -78,11 +78,11 @@ def test_explainers(run, run_json) -> None:
 def test_training_is_announced_on_a_terminal(run, own, monkeypatch, terminal: bool) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1" if terminal else "")
     monkeypatch.setattr("eigsearch.explainers.pg_explainer.PGExplainer.fit", lambda *_, **__: None)
-    monkeypatch.setattr("eigsearch.cli.running.explain_to", lambda *_, **__: None)
+    monkeypatch.setattr("eigsearch.cli.running.explain_to", lambda *_, train, **__: train())
     monkeypatch.setattr("eigsearch.cli.running.findings", lambda *_: {})
     command = ("explain", "--json", "--dataset", "BA-2Motifs", "--explainer", "pgexplainer")
     said = run(*command, "--out", "out").stderr
-    assert ("Training pgexplainer on 1,000 graphs" in said) == terminal
+    assert ("Training PGExplainer on 1,000 graphs" in said) == terminal
     assert terminal or said == ""
 
 

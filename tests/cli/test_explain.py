@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,7 @@ from eigsearch import store
 from eigsearch.datasets import generate
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets import save_file as save_graphs
+from eigsearch.explainers import Occlusion
 
 NODE_MODULE = "from torch_geometric.nn import GCN\ndef make():\n    return GCN(10, 4, 2, 2)\n"
 
@@ -108,6 +110,20 @@ def test_the_same_command_goes_on_and_another_is_refused(run, refused, tmp_path:
     assert [file.read_bytes() for file in rows] == whole
     assert "sparsity" in refused(*command, "--sparsity", "0.9")
     assert [file.read_bytes() for file in rows] == whole
+
+
+def test_an_explainer_is_trained_before_a_run_goes_on_and_not_for_another(
+    run, refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Occlusion, "card", replace(Occlusion.card, trains=True))
+    trained = []
+    monkeypatch.setattr(Occlusion, "fit", lambda self, *_, **__: trained.append(self))
+    command = (*BA, "--index", "0:2", "--explainer", "occlusion", "--out", tmp_path / "out")
+    run(*command)
+    run(*command)
+    assert len(trained) == 2
+    assert "config.seed = 0, now 1" in refused(*command, "--seed", "1")
+    assert len(trained) == 2
 
 
 @pytest.mark.parametrize(("name", "told"), [("mynet:Net", True), ("mynet:make", False)])

@@ -6,6 +6,7 @@ import errno
 import os
 import pickle
 import shutil
+import sys
 import warnings
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import torch
 
 from eigsearch.datasets import generate
+from eigsearch.explainers import PGExplainer
 
 BA = ("explain", "--dataset", "BA-2Motifs", "--model", "gin", "--index", "0:3")
 
@@ -196,12 +198,19 @@ def test_no_work_is_done_where_the_system_refuses(refused, monkeypatch) -> None:
         (("--engine", "steam"), "auto"),
         (("--report", "page.gif"), "ends in one of .html"),
         (("--report", "page.svg"), "one explanation for a .svg file (got 3)"),
+        (("--workers", "0"), "at least 1"),
+        (("--num-gpus", "1"), "together with `ray`"),
+        (("--ray", "auto"), "the package `ray` to be installed"),
+        (("--shard-size", "0"), "at least 1"),
+        (("--max-failures", "-1"), "0 or more"),
+        (("--out", "."), "to be empty or to hold results"),
     ],
 )
-def test_no_explainer_is_trained_for_a_misspelt_option(
+def test_no_explainer_is_trained_for_a_run_that_cannot_be(
     refused, options: tuple[str, ...], words: str, monkeypatch
 ) -> None:
-    monkeypatch.setattr("eigsearch.cli.arena.make_ranker", lambda *_: pytest.fail("trained"))
+    monkeypatch.setattr(PGExplainer, "fit", lambda *_, **__: pytest.fail("trained"))
+    monkeypatch.setitem(sys.modules, "ray", None)  # as where it is not installed
     assert words in refused(*BA, "--explainer", "pgexplainer", *options)
 
 

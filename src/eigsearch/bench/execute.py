@@ -13,6 +13,7 @@ from eigsearch.bench.runner import Finished, RunJob
 from eigsearch.bench.spec import RunSpec
 from eigsearch.near import resolve
 from eigsearch.work import perform
+from eigsearch.work.backends import check_workers
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ def carry_out(
     the section, or of the explainer, `again` are removed first. `ray` is the address of a cluster
     to run on.
     """
+    check_workers(workers, ray)  # before rows are removed to be taken again
     forget()
     results = Results(out)
     results.prepare()

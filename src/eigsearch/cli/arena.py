@@ -7,8 +7,9 @@ from typing import Any
 from eigsearch import explainers
 from eigsearch.cli.printing import announce
 from eigsearch.datasets import GraphDataset
+from eigsearch.explainers import Method
 from eigsearch.near import resolve
-from eigsearch.ranking import Ranker
+from eigsearch.options import Options
 
 OURS = "eig_search"
 
@@ -21,22 +22,16 @@ def pick_explainers(text: str) -> list[str]:
     return list(dict.fromkeys(resolve("explainer", name, known) for name in text.split(",")))
 
 
-def make_ranker(
-    name: str,
-    model: Any,
-    dataset: GraphDataset,
-    seed: int,
-    task: str = "auto",
-    return_type: str = "auto",
-) -> Ranker | None:
-    """Return what ranks the edges; None is EiG-Search's own linear gradients."""
+def make_ranker(name: str, seed: int) -> Method | None:
+    """Return what ranks the edges, not yet trained; None is EiG-Search's own linear gradients."""
     key = resolve("explainer", name, explainers.names())
     if key == OURS:
         return None
     method = explainers.get(key)
-    if method.card.seeded:
-        method = explainers.get(key, seed=seed)
-    if method.card.trains:
-        announce(f"Training {key} on {len(dataset):,} graph{'' if len(dataset) == 1 else 's'}")
-    method.fit(model, dataset.graphs, task=task, return_type=return_type)
-    return method
+    return explainers.get(key, seed=seed) if method.card.seeded else method
+
+
+def train_ranker(method: Method, model: Any, dataset: GraphDataset, options: Options) -> None:
+    """Train an explainer on the model's predictions, and say so on a terminal."""
+    announce(f"Training {method.name} on {len(dataset):,} graph{'' if len(dataset) == 1 else 's'}")
+    method.fit(model, dataset.graphs, task=options.task, return_type=options.return_type)

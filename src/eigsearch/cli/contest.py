@@ -45,8 +45,8 @@ def in_common(
 def _attempt(name: str, work: Assignment, seed: int, path: Path) -> dict[str, Any]:
     """Return what one explainer found; whatever ends it, the others go on."""
     try:
-        ranker = make_ranker(name, work.model, work.dataset, seed)
-        own = replace(work, options=replace(work.options, ranker=ranker))
+        options = replace(work.options, ranker=make_ranker(name, seed))
+        own = replace(work, options=options)
         found = carry_out(own, path, seed=seed, max_failures=_EVERY)
     except Exception as error:
         return {**_so_far(path, len(work.selection)), "error": reason_of(error)}

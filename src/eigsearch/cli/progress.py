@@ -29,11 +29,15 @@ def progress_bar(title: str) -> Iterator[Callable[[Progress], None]]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[failures]}"),
     )
-    with Bar(*columns, console=stream, transient=True, disable=not stream.is_terminal) as bar:
-        task = bar.add_task(title, total=None, rate=0.0, failures="")
+    bar = Bar(*columns, console=stream, transient=True, disable=not stream.is_terminal)
+    task = bar.add_task(title, total=None, rate=0.0, failures="")
 
-        def show(now: Progress) -> None:
-            failures = f"{now.failures} failed" if now.failures else ""
-            bar.update(task, completed=now.done, total=now.total, rate=now.rate, failures=failures)
+    def show(now: Progress) -> None:
+        bar.start()  # once: what is said before the first row, such as of training, stays whole
+        failures = f"{now.failures} failed" if now.failures else ""
+        bar.update(task, completed=now.done, total=now.total, rate=now.rate, failures=failures)
 
+    try:
         yield show
+    finally:
+        bar.stop()

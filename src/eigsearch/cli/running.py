@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from eigsearch import store
+from eigsearch.cli.arena import train_ranker
 from eigsearch.cli.progress import progress_bar
 from eigsearch.cli.select import parse_selection
 from eigsearch.cli.truth import recovery
 from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError
+from eigsearch.explainers import Method
 from eigsearch.options import Options
 from eigsearch.work import Source, explain_to
 
@@ -68,7 +70,7 @@ def chosen(dataset: GraphDataset, index: str | None, node: str | None) -> Select
 
 
 def carry_out(assignment: Assignment, path: Path, **where: Any) -> dict[str, Any]:
-    """Explain into a directory; return the means of what was found."""
+    """Explain into a directory, trained where need be; return the means of what was found."""
     work = assignment
     with progress_bar(work.dataset.name) as show:
         explain_to(
@@ -85,9 +87,18 @@ def carry_out(assignment: Assignment, path: Path, **where: Any) -> dict[str, Any
                 "node_names": work.dataset.node_names,
             },
             progress=show,
+            train=_training(work),
             **where,
         )
     return findings(path, work.dataset)
+
+
+def _training(work: Assignment) -> Callable[[], None] | None:
+    """Return what trains the explainer of an assignment, None where there is nothing to train."""
+    method = work.options.ranker
+    if not isinstance(method, Method) or not method.card.trains:
+        return None
+    return lambda: train_ranker(method, work.model, work.dataset, work.options)
 
 
 def findings(path: Path, dataset: GraphDataset) -> dict[str, Any]:

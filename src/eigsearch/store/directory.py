@@ -60,9 +60,7 @@ class ResultDirectory:
     @contextmanager
     def claimed(self, manifest: Manifest) -> Iterator[None]:
         """Hold the directory for one run of this manifest; refuse any other run's directory."""
-        self._refuse_foreign()
-        if self.manifest_path.exists():
-            self._check_same(read_manifest(self.manifest_path), manifest)
+        self.check(manifest)
         self.path.mkdir(parents=True, exist_ok=True)
         with _lock(self.path):
             remove_leftovers(self.path)
@@ -75,6 +73,12 @@ class ResultDirectory:
             yield
             for folder in (self.path, *folders):
                 sync_directory(folder)
+
+    def check(self, manifest: Manifest, apart: str | None = None) -> None:
+        """Refuse the directory of another run, or of anything else; `apart` may still change."""
+        self._refuse_foreign()
+        if self.manifest_path.exists():
+            self._check_same(read_manifest(self.manifest_path), manifest, apart)
 
     def write(self, shard: ShardFiles) -> None:
         """Write a finished shard."""
@@ -113,8 +117,8 @@ class ResultDirectory:
                 "Choose a new directory."
             )
 
-    def _check_same(self, before: Manifest, now: Manifest) -> None:
-        difference = before.difference(now)
+    def _check_same(self, before: Manifest, now: Manifest, apart: str | None) -> None:
+        difference = before.difference(now, apart)
         if difference:
             raise InputError(
                 f"Expected the run that {self.path} already holds (got another one: {difference}). "

@@ -47,10 +47,10 @@ class Manifest:
         """Write the manifest as JSON."""
         write_atomic(path, json.dumps(asdict(self), indent=2, sort_keys=True).encode() + b"\n")
 
-    def difference(self, other: Manifest) -> str | None:
-        """Return the first thing in which another run differs, as words, or None."""
+    def difference(self, other: Manifest, apart: str | None = None) -> str | None:
+        """Return the first thing in which another run differs, `apart` aside, as words, or None."""
         mine, theirs = _flat(asdict(self)), _flat(asdict(other))
-        for key in sorted(mine.keys() | theirs.keys()):
+        for key in sorted((mine.keys() | theirs.keys()) - {apart}):
             if mine.get(key) != theirs.get(key):
                 return f"{key} = {mine.get(key)!r}, now {theirs.get(key)!r}"
         return None

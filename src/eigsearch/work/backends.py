@@ -48,7 +48,7 @@ def perform(
 
 
 def check_workers(workers: int | None, ray: str | None = None, num_gpus: float = 0.0) -> None:
-    """Refuse a run that nobody would do, and GPUs that nobody would reserve."""
+    """Refuse a run that nobody would do, GPUs that nobody would reserve, and Ray without Ray."""
     if workers is not None and workers < 1:
         raise InputError(f"Expected `workers` to be at least 1 (got {workers}). Pass 1 or more.")
     if num_gpus and ray is None:
@@ -56,3 +56,7 @@ def check_workers(workers: int | None, ray: str | None = None, num_gpus: float =
             f"Expected `num_gpus` together with `ray` (got {num_gpus} without). Only a cluster "
             "reserves GPUs; elsewhere move the model and the data to one."
         )
+    if ray is not None:
+        from eigsearch.work.cluster import import_ray
+
+        import_ray()

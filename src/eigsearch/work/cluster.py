@@ -29,7 +29,7 @@ def on_ray(
     fixed size would wait for ever for the cores of a machine that died. Ray repeats the shards that
     were lost with it.
     """
-    ray = _import_ray()
+    ray = import_ray()
     items = [{"shard": pack(shard)} for shard in shards]
     if not items:
         return
@@ -89,7 +89,8 @@ class _Connection:
             self._ray.shutdown()
 
 
-def _import_ray() -> Any:
+def import_ray() -> Any:
+    """Return Ray, with what its pipelines need; refuse where it is not installed."""
     try:
         import ray
         import ray.data

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
 from torch_geometric.data import Data, OnDiskDataset
 
 from eigsearch.chosen import Classes, Nodes, chosen_classes, chosen_nodes
@@ -16,9 +16,9 @@ from eigsearch.errors import InputError, ModelError
 from eigsearch.heap import settled
 from eigsearch.options import Options
 from eigsearch.run import Run
-from eigsearch.store import Manifest, ResultDirectory, Writer
+from eigsearch.store import ResultDirectory, Writer
 from eigsearch.work.backends import check_workers, perform
-from eigsearch.work.digest import digest_of, held_digest, model_digest
+from eigsearch.work.record import RANKER, manifest_of
 from eigsearch.work.shards import Plan, check_shard_size, default_shard_size
 from eigsearch.work.sources import DatabaseSource, MemorySource, Source
 from eigsearch.work.worker import ExplainJob
@@ -82,6 +82,7 @@ def explain_to(
     about: Mapping[str, Any] | None = None,
     names: Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    train: Callable[[], None] | None = None,
 ) -> Progress:
     """Write one row per explanation into a directory; return how the run ended.
 
@@ -106,6 +107,7 @@ def explain_to(
         about: What else the rows depend on, for the manifest, such as the data set's name.
         names: What numbers stand for, such as `class_names`, for the manifest.
         progress: Called after each shard.
+        train: Trains the ranker; called once nothing else can be refused.
     """
     options = options or Options()
     check_workers(workers, ray, num_gpus)
@@ -114,14 +116,12 @@ def explain_to(
     source = as_source(data)
     plan = make_plan(source, index, node, target, shard_size)
     job = ExplainJob(model, options, seed, graph=None if node is None else source)
-    manifest = Manifest(
-        config=_config(model, source, plan, options, seed, about or {}),
-        rows=len(plan.items),
-        shard_size=plan.shard_size,
-        names=dict(names or {}),
-    )
+    record = partial(manifest_of, job, source, plan, about or {}, names or {})
     directory = ResultDirectory(path)
-    with directory.claimed(manifest), settled():
+    if train is not None:
+        directory.check(record(), apart=RANKER)
+        train()
+    with directory.claimed(record()), settled():
         done = directory.row_files()
         tally = _Tally(directory, plan, max_failures, progress)
         tally.check()
@@ -255,36 +255,3 @@ def _items(source: Source, index: Sequence[int] | None) -> Sequence[int]:
             "Pass numbers that the data set has."
         )
     return index
-
-
-def _config(
-    model: Any,
-    source: Source,
-    plan: Plan,
-    options: Options,
-    seed: int,
-    about: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return everything that the rows depend on as plain values."""
-    plain = {k: v for k, v in options.describe().items() if k != "versions"}
-    if isinstance(options.groups, Tensor):
-        plain["groups"] = digest_of([{"groups": options.groups}])
-    held = {name: held_digest(getattr(options, name)) for name in ("forward", "ranker", "search")}
-    return {
-        "data": source.digest,
-        "items": _spelled(plan.items),
-        "kind": "graphs" if plan.source is not None else "nodes",
-        "model": model_digest(model),
-        "options": plain,
-        "seed": seed,
-        "target": plan.targets if isinstance(plan.targets, int | None) else _spelled(plan.targets),
-        **{name: digest for name, digest in held.items() if digest is not None},
-        **about,
-    }
-
-
-def _spelled(values: Sequence[Any]) -> str:
-    """Return a selection in a few words."""
-    if isinstance(values, range):
-        return f"{values.start}:{values.stop}:{values.step}"
-    return f"{len(values)} chosen, {digest_of([{'values': list(values)}])}"

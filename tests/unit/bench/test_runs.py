@@ -205,6 +205,9 @@ def test_a_section_or_an_explainer_is_run_again_when_asked_for(tmp_path: Path) -
     assert Results(tmp_path).read().num_rows == 3
     with pytest.raises(InputError, match="Did you mean times"):
         list(carry_out(plan, tmp_path, again="time"))
+    with pytest.raises(InputError, match="at least 1"):
+        list(carry_out(plan, tmp_path, workers=0, again="times"))
+    assert Results(tmp_path).read().num_rows == 3
 
 
 def test_rows_of_a_plan_as_it_was_before_stay_out(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,16 +79,16 @@ def explain(
         engine=engine,
         max_batch_nodes=max_batch_nodes,
         max_memory=max_memory,
+        ranker=make_ranker(explainer, seed),
         search=search if size is None else None,
         size=size,
     )
     page = None if report is None else inside(out or Path(), report)
     check_outputs(out, page, len(selection))
-    ranker = make_ranker(explainer, network, graphs, seed, task, return_type)
     assignment = Assignment(
         graphs,
         network,
-        replace(options, ranker=ranker),
+        options,
         selection,
         target=target,
         about={"model_name": model, "explainer": explainer},
