@@ -33,10 +33,10 @@ def save_file(graphs: Iterable[Data], path: str | Path) -> None:
     path = Path(path)
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with aside.open("wb") as stream:
-            if path.suffix == SAFETENSORS:
-                write_graphs(graphs, stream)
-            else:
+        if path.suffix == SAFETENSORS:
+            write_graphs(graphs, aside)
+        else:
+            with aside.open("wb") as stream:  # torch would write the name of a path into the file
                 torch.save(list(graphs), stream)
         os.replace(aside, path)
     finally:

@@ -6,11 +6,11 @@ import copy
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors.torch import save_file as save_tensors
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -21,7 +21,7 @@ _COLUMNS = "eigsearch_columns"  # the entry of the header that says what the ten
 _FEW = 9  # so many names tell what a file holds
 
 
-def write_graphs(graphs: Iterable[Data], stream: BinaryIO) -> None:
+def write_graphs(graphs: Iterable[Data], path: Path) -> None:
     """Write graphs as columns, so that `open_graphs` reads them."""
     columns = to_columns([_at_rest(graph) for graph in graphs]).columns
     if not columns:
@@ -30,8 +30,13 @@ def write_graphs(graphs: Iterable[Data], stream: BinaryIO) -> None:
     tensors: dict[str, Tensor] = {}
     for number, column in enumerate(columns):
         tensors |= {f"{number}.values": column.values, f"{number}.shapes": column.shapes}
+    path.touch()
+    rights = path.stat().st_mode  # a new file's, which safetensors would keep to its owner
     try:
-        stream.write(save(tensors, {_COLUMNS: json.dumps(header)}))
+        save_tensors(tensors, path, {_COLUMNS: json.dumps(header)})
+        path.chmod(rights)
+    except SafetensorError as error:
+        raise OSError(str(error)) from error  # a full disk, as it would be for any other file
     except KeyError as error:
         raise InputError(
             f"Expected tensors of a type that safetensors has (got {error}). Convert them first."

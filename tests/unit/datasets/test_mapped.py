@@ -10,6 +10,7 @@ import hypothesis
 import pytest
 import torch
 from hypothesis import strategies as st
+from safetensors import SafetensorError
 from safetensors.torch import load_file as load_tensors
 from safetensors.torch import save_file as save_tensors
 from torch import Tensor
@@ -47,6 +48,37 @@ def test_a_set_comes_back_as_it_was(tmp_path: Path) -> None:
     for one, other in zip(original, loaded, strict=True):
         assert_same(one, other)
         assert other.edge_index.is_contiguous()
+
+
+def resident(what: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(what))
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells peaks")
+def test_saving_takes_one_more_copy_of_the_graphs(tmp_path: Path) -> None:
+    graph = Data(x=torch.ones(2**20, 32), edge_index=LOOP)
+    Path("/proc/self/clear_refs").write_text("5")  # let the peak begin here
+    before = resident("VmRSS")
+    saved([graph], tmp_path)
+    assert resident("VmHWM") - before < 1.5 * graph.x.nbytes
+
+
+def test_a_file_has_the_rights_of_any_other(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+    assert saved([Data(edge_index=LOOP)], tmp_path).stat().st_mode == (
+        (tmp_path / "other").stat().st_mode
+    )
+
+
+def test_a_disk_that_refuses_is_an_error_of_the_system(tmp_path: Path, monkeypatch) -> None:
+    def refuse(*_: object) -> None:
+        raise SafetensorError("I/O error: No space left on device")
+
+    monkeypatch.setattr("eigsearch.datasets.mapped.save_tensors", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        saved([Data(edge_index=LOOP)], tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 ODD: list[dict[str, Any]] = [
