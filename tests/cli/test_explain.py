@@ -13,10 +13,13 @@ from safetensors.torch import save_file
 from torch_geometric.data import Data
 
 from eigsearch import store
+from eigsearch.cli.choose import choose_data
+from eigsearch.cli.running import findings
 from eigsearch.datasets import generate
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets import save_file as save_graphs
 from eigsearch.explainers import Occlusion
+from eigsearch.work import MappedSource
 
 NODE_MODULE = "from torch_geometric.nn import GCN\ndef make():\n    return GCN(10, 4, 2, 2)\n"
 
@@ -154,7 +157,8 @@ def test_a_network_that_was_trained_here(run, run_json, tmp_path: Path) -> None:
     assert found["rows"] == 2
 
 
-def test_molecules_of_a_parquet_file(run, own: Path) -> None:
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_molecules_of_a_parquet_file(run, own: Path, wrong: int) -> None:
     (own / "atoms.py").write_text(
         "import torch\n"
         "class Net(torch.nn.Module):\n"
@@ -162,11 +166,13 @@ def test_molecules_of_a_parquet_file(run, own: Path) -> None:
         "        ends = torch.bincount(batch[edge_index[0]], minlength=int(batch.max()) + 1)\n"
         "        return torch.stack([ends, -ends], dim=1) / 10\n"
     )
-    smiles = ["CCO", "[bold]no molecule[/bold]", "c1ccccc1N"]
+    smiles = ["CCO", "c1ccccc1N"]
+    smiles.insert(wrong, "[bold]no molecule[/bold]")
     pd.DataFrame({"smiles": smiles}).to_parquet(own / "library.parquet")
     result = run("explain", "--data", "library.parquet", "--model", "atoms:Net", "--out", "out")
     rows = list(store.rows(own / "out"))
-    assert [row["name"] for row in rows] == ["CCO", None, "c1ccccc1N"]
+    assert [row["name"] for row in rows if row["error"] is None] == ["CCO", "c1ccccc1N"]
+    assert rows[wrong]["name"] is None
     assert "[bold]no molecule[/bold]" in result.stdout
 
 
@@ -183,6 +189,17 @@ def test_graphs_in_files(name: str, run, own: Path) -> None:
     rows, expected = (list(store.rows(own / out)) for out in ("out", "pt"))
     assert [row["index"] for row in rows] == [3, 4]
     assert [row["edge_mask"] for row in rows] == [row["edge_mask"] for row in expected]
+
+
+def test_ground_truth_is_read_of_what_was_explained(run, own: Path, monkeypatch) -> None:
+    save_graphs(load_graphs(own / "mine.pt"), own / "many.safetensors")
+    run("explain", "--data", "many.safetensors", "--model", "mynet:make", "--index", "3:5",
+        "--out", "out")  # fmt: skip
+    source, read = choose_data(None, Path("many.safetensors"), None), []
+    one = MappedSource.__getitem__
+    monkeypatch.setattr(MappedSource, "__getitem__", lambda self, n: read.append(n) or one(self, n))
+    assert 0 <= findings(own / "out", source)["recall"] <= 1
+    assert read == [3, 4]
 
 
 def test_nodes_of_one_mapped_graph(run, own: Path) -> None:

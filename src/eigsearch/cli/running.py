@@ -103,7 +103,4 @@ def _training(work: Assignment) -> Callable[[], None] | None:
 
 def findings(path: Path, dataset: GraphDataset) -> dict[str, Any]:
     """Return the means of a run, with the recovery of ground truth where that is known."""
-    found = store.summarize(path)
-    if dataset.has_ground_truth:
-        found.update(recovery(store.read(path, dataset.graphs)))
-    return found
+    return {**store.summarize(path), **recovery(store.read(path, dataset.graphs))}
