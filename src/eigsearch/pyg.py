@@ -14,7 +14,6 @@ from torch_geometric.explain.config import ExplanationType, ModelMode, ModelTask
 
 from eigsearch.caller import Forward
 from eigsearch.errors import InputError
-from eigsearch.explain import answers
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.groups import GroupSpec, make_groups
 from eigsearch.options import Options
@@ -23,6 +22,7 @@ from eigsearch.pyg_inputs import Inputs
 from eigsearch.ranking import Ranker
 from eigsearch.run import Question
 from eigsearch.search import Search
+from eigsearch.verbs import answers
 
 _ONE_COLUMN = (
     "Models with several outputs are explained one column at a time: "

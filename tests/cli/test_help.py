@@ -53,6 +53,19 @@ def test_only_what_explains_offers_what_to_explain(command: str, run) -> None:
     assert "to explain" not in run(command, "--help").stdout
 
 
+@pytest.mark.parametrize("command", ["", "explain", "bench", "view"])
+def test_help_does_not_wait_for_torch(command: str) -> None:
+    code = (
+        "import sys; from eigsearch.cli import main\n"
+        f"sys.argv = ['eigsearch', *{command.split()!r}, '--help']\n"
+        "try: main()\n"
+        "finally: sys.exit('torch' in sys.modules or 'pyarrow' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "Usage" in done.stdout
+
+
 def test_version(run) -> None:
     assert run("--version").stdout == f"eigsearch {__version__}\n"
 

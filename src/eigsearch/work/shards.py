@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from eigsearch.errors import InputError
-from eigsearch.explain import WINDOW
+from eigsearch.verbs import WINDOW
 from eigsearch.work.sources import Source
 
 

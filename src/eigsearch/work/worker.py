@@ -11,13 +11,13 @@ from typing import Any
 import torch
 
 from eigsearch.errors import EigsearchError, MissingExtraError
-from eigsearch.explain import WINDOW
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.options import Options
 from eigsearch.run import Question, Run
 from eigsearch.store import Row, ShardFiles, Subject
 from eigsearch.store.encode import rows_to_lines, rows_to_parquet, times_to_parquet
 from eigsearch.store.rows import failed_row, to_row
+from eigsearch.verbs import WINDOW
 from eigsearch.work.shards import Shard
 from eigsearch.work.sources import Source
 
