@@ -12,8 +12,11 @@ _HOW, _WHERE = "How to explain", "Where to run, what to write"
 _NUMBERS = "0:50, ::10 or 3,7,20:30"
 
 
-def _option(help: str, panel: str, *names: str) -> typer.models.OptionInfo:
-    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=True)
+def _option(
+    help: str, panel: str, *names: str, default: bool | str = True
+) -> typer.models.OptionInfo:
+    """Return an option; a text as `default` is shown for what is taken where None is given."""
+    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=default)
 
 
 Dataset = Annotated[str | None, _option("A data set by name: `eigsearch datasets`.", _DATA)]
@@ -42,8 +45,10 @@ ModelArgs = Annotated[
 ]
 Layer = Annotated[str, _option("The layer: gcn, gin, sage or gat.", _DATA, "--model")]
 Index = Annotated[str | None, _option(f"The graphs to explain: {_NUMBERS}. All by default.", _WHAT)]
+FEW = "0:20"
 SomeIndex = Annotated[
-    str, _option(f"The graphs to explain: {_NUMBERS}, or : for all.", _WHAT, "--index")
+    str | None,
+    _option(f"The graphs to explain: {_NUMBERS}, or : for all.", _WHAT, "--index", default=FEW),
 ]
 ShownIndex = Annotated[
     str | None,
@@ -61,11 +66,13 @@ Target = Annotated[
 ]
 
 Explainer = Annotated[str, _option("What ranks the edges: `eigsearch explainers`.", _HOW)]
+SEARCH = "sweep"
 Search = Annotated[
-    str,
+    str | None,
     _option(
         "How a ranking becomes a subgraph: sweep, resweep, refine, anchored, exhaustive, or fixed.",
         _HOW,
+        default=SEARCH,
     ),
 ]
 Size = Annotated[

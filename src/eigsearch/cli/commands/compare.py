@@ -13,7 +13,6 @@ from eigsearch.cli import flags
 
 
 def compare(
-    context: typer.Context,
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
     model: flags.Model = "gin",
@@ -22,7 +21,7 @@ def compare(
     explainers: Annotated[
         str, typer.Option(help="Explainers by name, with commas; `all` takes every one.")
     ] = "eig_search,gnnexplainer,occlusion,random",
-    index: flags.SomeIndex = "0:20",
+    index: flags.SomeIndex = None,
     node: flags.Node = None,
     data_root: flags.DataRoot = None,
     sparsity: flags.Sparsity = 0.5,
@@ -45,14 +44,13 @@ def compare(
     from eigsearch.cli.printing import as_json, say
     from eigsearch.cli.running import Assignment, chosen
     from eigsearch.cli.tables import print_findings
-    from eigsearch.cli.typed import is_typed
     from eigsearch.options import Options
     from eigsearch.report import Names
     from eigsearch.run import Run
 
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
-    graph = index if node is None or is_typed(context, "index") else None
-    selection = chosen(graphs, graph, node)
+    few = flags.FEW if index is None and node is None else index
+    selection = chosen(graphs, few, node)
     network = choose_model(model, graphs, weights, model_args)
     if report is not None:
         check_comparison(report)

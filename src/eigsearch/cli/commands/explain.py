@@ -6,13 +6,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from eigsearch.cli import flags
 
 
 def explain(
-    context: typer.Context,
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
     model: flags.Model = "gin",
@@ -23,7 +20,7 @@ def explain(
     target: flags.Target = None,
     data_root: flags.DataRoot = None,
     explainer: flags.Explainer = "eig_search",
-    search: flags.Search = "sweep",
+    search: flags.Search = None,
     size: flags.Size = None,
     sparsity: flags.Sparsity = 0.5,
     min_size: flags.MinSize = 2,
@@ -66,7 +63,7 @@ def explain(
     from eigsearch.options import Options
     from eigsearch.store.atomic import inside
 
-    _refuse_both(context, search, size)
+    strategy = _search(search, size)
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
     selection = chosen(graphs, index, node)
     network = choose_model(model, graphs, weights, model_args)
@@ -80,19 +77,13 @@ def explain(
         max_batch_nodes=max_batch_nodes,
         max_memory=max_memory,
         ranker=make_ranker(explainer, seed),
-        search=search if size is None else None,
+        search=strategy,
         size=size,
     )
     page = None if report is None else inside(out or Path(), report)
     check_outputs(out, page, len(selection))
-    assignment = Assignment(
-        graphs,
-        network,
-        options,
-        selection,
-        target=target,
-        about={"model_name": model, "explainer": explainer},
-    )
+    about = {"model_name": model, "explainer": explainer}
+    assignment = Assignment(graphs, network, options, selection, target, about)
     where: dict[str, Any] = {
         "seed": seed,
         "workers": workers,
@@ -107,15 +98,18 @@ def explain(
         _tell(found, assignment.dataset, path, out, page, json)
 
 
-def _refuse_both(context: typer.Context, search: str, size: int | None) -> None:
-    from eigsearch.cli.typed import is_typed
+def _search(search: str | None, size: int | None) -> str | None:
+    """Return the search that a user chose, None where `size` takes its place."""
     from eigsearch.errors import InputError
 
-    if size is not None and is_typed(context, "search"):
+    if size is None:
+        return flags.SEARCH if search is None else search
+    if search is not None:
         raise InputError(
             f"Expected either --search or --size (got both: {search} and {size}). "
             "A search finds the size by itself; leave one of them out."
         )
+    return None
 
 
 def _found(assignment: Any, path: Path, where: dict[str, Any], stays: bool) -> dict[str, Any]:
