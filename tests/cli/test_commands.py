@@ -119,7 +119,10 @@ def test_view(run, run_json, results: Path) -> None:
     printed = run("view", results, "--out", results / "page.html").stdout
     assert printed.count("P(cycle)") == printed.count("P(house)") == 2
     assert "graph" in printed.split("explanation")[0]
-    assert "house" in (results / "page.html").read_text()
+    page = (results / "page.html").read_text()
+    assert "house" in page
+    assert "Graph 498" in page
+    assert "Graph 0" not in page
 
 
 @pytest.mark.parametrize(

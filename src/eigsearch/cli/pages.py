@@ -10,6 +10,7 @@ from eigsearch.cli.outputs import check_directory
 from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.report import Names, comparison_page, gallery_page, save_figure
+from eigsearch.store import Row
 from eigsearch.store.atomic import write_atomic
 
 _SUFFIXES = (".html", ".svg", ".png", ".json")
@@ -34,14 +35,20 @@ def check_comparison(page: Path) -> None:
     check_directory(page.parent)
 
 
-def write_page(explanations: Iterable[SubgraphExplanation], path: Path, names: Names) -> Path:
-    """Write a gallery, or of one explanation its page or picture by suffix; return the path."""
+def write_page(
+    explanations: Iterable[SubgraphExplanation], path: Path, names: Names, rows: Iterable[Row]
+) -> Path:
+    """Write a gallery, or of one explanation its page or picture by suffix; return the path.
+
+    `rows` are those of the explanations, and of what failed: they say which graph is which.
+    """
     found = list(explanations)
     if len(found) == 1:
         path.parent.mkdir(parents=True, exist_ok=True)
         return found[0].save(path, names)
     _check_suffix(path, len(found))
-    return _write(path, gallery_page(found, names))
+    numbers = [row["index"] for row in rows if not row["error"]]
+    return _write(path, gallery_page(found, names, numbers))
 
 
 def write_comparison(

@@ -6,7 +6,7 @@ explanation in place, from the same compact data and with the same view as a pag
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +27,25 @@ def save_gallery(
     return save_page(gallery_page(explanations, names), path)
 
 
-def gallery_page(explanations: Iterable[SubgraphExplanation], names: Names | None = None) -> str:
-    """Return the HTML page of many explanations: thumbnails, distributions and motifs."""
+def gallery_page(
+    explanations: Iterable[SubgraphExplanation],
+    names: Names | None = None,
+    numbers: Sequence[int] | None = None,
+) -> str:
+    """Return the HTML page of many explanations: thumbnails, distributions and motifs.
+
+    `numbers` are those that the graphs have in their data set, where the page shows only some.
+    """
     names = names or Names()
     items: list[dict[str, Any]] = []
     pieces: list[Piece] = []
     configuration = Configuration()
-    for number, explanation in enumerate(explanations):
+    for place, explanation in enumerate(explanations):
+        number = place if numbers is None else numbers[place]
         drawing = draw([explanation], names)
         item = explanation_item(explanation, drawing, names)
         items.append({"title": _title(number, explanation, drawing.molecule), **item})
-        pieces += pieces_of(number, explanation, drawing)
+        pieces += pieces_of(place, explanation, drawing)
         configuration.add(explanation)
     if not items:
         raise InputError(

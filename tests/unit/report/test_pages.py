@@ -136,6 +136,10 @@ class TestGallery:
             "links": [6, 7, 8]
         }
 
+    def test_graphs_are_called_by_the_numbers_that_they_have(self):
+        page = gallery_page([nitro_explanation(), nitro_explanation()], MOLECULES, [10, 12])
+        assert [item["title"] for item in data_of(page)["items"]] == ["Molecule 10", "Molecule 12"]
+
     def test_a_setting_that_differs_is_said_to_vary(self):
         one = nitro_explanation()
         other = nitro_explanation(config={**one.config, "sparsity": 0.7})

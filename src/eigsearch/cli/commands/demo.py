@@ -43,7 +43,8 @@ def demo(
     assignment = Assignment(dataset, model, Options(), selection, about=about)
     found = carry_out(assignment, results)
     explanations = list(store.read(results, dataset.graphs))
-    page = write_page(explanations, out / "report.html", Names.of(dataset))
+    rows = store.rows(results, ["index", "error"])
+    page = write_page(explanations, out / "report.html", Names.of(dataset), rows)
     shown = {"cycle": explanations[0], "house": explanations[-1]}
     pictures = write_pictures(shown, out / "pictures", Names.of(dataset))
     if json:

@@ -98,18 +98,18 @@ def explain(
         _tell(found, assignment.dataset, path, out, page, json)
 
 
-def _search(search: str | None, size: int | None) -> str | None:
-    """Return the search that a user chose, None where `size` takes its place."""
+def _search(search: str | None, size: int | None) -> str:
+    """Return the search that a user chose, "fixed" where `size` takes its place."""
     from eigsearch.errors import InputError
 
     if size is None:
-        return flags.SEARCH if search is None else search
-    if search is not None:
+        return search or flags.SEARCH
+    if search not in (None, "fixed"):
         raise InputError(
             f"Expected either --search or --size (got both: {search} and {size}). "
             "A search finds the size by itself; leave one of them out."
         )
-    return None
+    return "fixed"
 
 
 def _found(assignment: Any, path: Path, where: dict[str, Any], stays: bool) -> dict[str, Any]:
@@ -136,7 +136,8 @@ def _tell(
     from eigsearch.report import Names
 
     if page is not None:
-        write_page(store.read(path, dataset.graphs), page, Names.of(dataset))
+        rows = store.rows(path, ["index", "error"])
+        write_page(store.read(path, dataset.graphs), page, Names.of(dataset), rows)
     if json:
         as_json({**found, "out": out, "report": page})
         return

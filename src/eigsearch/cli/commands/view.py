@@ -43,7 +43,7 @@ def view(
     rows = chosen_rows(path, manifest, index, node)
     names = Names(title=manifest.config.get("dataset", str(path)), **_tuples(manifest.names))
     found = [store.explanation_of(row, manifest.options) for row in rows if not row["error"]]
-    page = None if out is None else write_page(found, out, names)
+    page = None if out is None else write_page(found, out, names, rows)
     if json:
         as_json({"manifest": manifest.config, "rows": rows, "report": page})
         return
