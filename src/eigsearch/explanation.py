@@ -16,6 +16,7 @@ from eigsearch.errors import InputError
 from eigsearch.plain import from_plain, to_plain
 from eigsearch.pyg_explanation import EdgeInducedExplanation
 from eigsearch.search import Curve, Step
+from eigsearch.wording import sentence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,17 +144,7 @@ class SubgraphExplanation:
 
     def sentence(self) -> str:
         """Return the explanation in one sentence."""
-        if self.note:
-            return self.note
-        name = f"P(class {self.target})"
-        if self.config.get("task") == "regression":
-            name = f"output {self.target}"
-        unit = "edge" if self.size == 1 else "edges"
-        kept, removed = _only(self.found.kept), _only(self.found.removed)
-        return (
-            f"{name} = {self.value:.2f}; with these {self.size} {unit} alone {kept:.2f}; "
-            f"without them {removed:.2f}."
-        )
+        return sentence(self, f"class {self.target}", "edge")
 
     def to_pyg(self) -> EdgeInducedExplanation:
         """Return the explanation as a PyG `Explanation` with a float `edge_mask`."""

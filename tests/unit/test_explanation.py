@@ -132,6 +132,18 @@ def test_it_says_what_it_is() -> None:
     assert set(ex.config["versions"]) == {"eigsearch", "torch", "torch_geometric"}
 
 
+def test_one_edge_is_spoken_of_in_the_singular() -> None:
+    ex = eigsearch.explain(make_net(), house(), search=None, size=1)
+    kept, removed = float(ex.found.kept), float(ex.found.removed)
+    assert f"; with this edge alone {kept:.2f}; without it {removed:.2f}." in ex.sentence()
+
+
+def test_a_size_that_was_not_evaluated_is_named_and_has_no_numbers() -> None:
+    ex = explained()
+    said = ex.at(0).sentence()
+    assert said == f"P(class {ex.target}) = {ex.value:.2f}. Size 0 was not evaluated."
+
+
 def test_a_regression_speaks_of_values() -> None:
     ex = eigsearch.explain(make_net(outputs=1), house(), task="regression")
     assert ex.sentence().startswith("output 0 = ")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 from torch_geometric.data import Data
 
+from eigsearch import wording
 from eigsearch.report.elements import is_element
 
 if TYPE_CHECKING:
@@ -69,9 +70,7 @@ class Names:
 
 def output_name(explanation: SubgraphExplanation, names: Names) -> str:
     """Return what φ is called: the probability of a class, or an output of a regression."""
-    if explanation.config.get("task") == "regression":
-        return f"output {explanation.target}"
-    return f"P({names.class_name(explanation.target)})"
+    return wording.output_name(explanation, names.class_name(explanation.target))
 
 
 def true_label(explanation: SubgraphExplanation) -> int | float | None:

@@ -10,7 +10,7 @@ from eigsearch.report.drawing import Drawing, draw
 from eigsearch.report.names import Names
 from eigsearch.report.page import framed, render, save_page
 from eigsearch.report.payload import Configuration, answer, picture, unit_of
-from eigsearch.report.wording import SENTENCE, SENTENCE_OF_ONE
+from eigsearch.wording import SENTENCE, SENTENCE_OF_ONE
 
 _FRAME_HEIGHT = 900
 
