@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,7 +23,6 @@ _TENSORS = {
     "order": torch.long,
     "group": torch.long,
 }
-_COLUMNS = ("size", "kept", "removed", "fidelity_plus", "fidelity_minus")
 
 
 def to_plain(explanation: SubgraphExplanation) -> dict[str, Any]:
@@ -56,10 +56,17 @@ def from_plain(values: dict[str, Any], data: Data | None = None) -> dict[str, An
         **{name: values[name] for name in _AS_THEY_ARE},
         **{name: torch.tensor(values[name], dtype=kind) for name, kind in _TENSORS.items()},
         "edges": None if edges is None else torch.tensor(edges, dtype=torch.long),
-        "curve": _curve_from_plain(values["curve"]),
-        "found": _curve_from_plain(values["found"]),
-        "path": tuple(_step_from_plain(step) for step in values["path"]),
+        "curve": Curve.from_columns(values["curve"]),
+        "found": Curve.from_columns(values["found"]),
+        "path": path_from_plain(values["path"]),
     }
+
+
+def path_from_plain(path: Iterable[dict[str, Any]]) -> tuple[Step, ...]:
+    """Return the stations of a search from their plain values."""
+    return tuple(
+        Step(**{**step, "keep": torch.tensor(step["keep"], dtype=torch.bool)}) for step in path
+    )
 
 
 def _graph(values: dict[str, Any]) -> Data:
@@ -68,13 +75,4 @@ def _graph(values: dict[str, Any]) -> Data:
 
 
 def _curve_to_plain(curve: Curve) -> dict[str, list[float]]:
-    return {name: getattr(curve, name).tolist() for name in _COLUMNS}
-
-
-def _curve_from_plain(values: dict[str, list[float]]) -> Curve:
-    columns = {name: torch.tensor(values[name], dtype=torch.float64) for name in _COLUMNS}
-    return Curve(**{**columns, "size": columns["size"].long()})
-
-
-def _step_from_plain(values: dict[str, Any]) -> Step:
-    return Step(**{**values, "keep": torch.tensor(values["keep"], dtype=torch.bool)})
+    return {name: column.tolist() for name, column in curve.columns().items()}

@@ -110,11 +110,10 @@ def _thinned(explanation: SubgraphExplanation) -> list[int]:
 
 
 def _columns(curve: Curve, entries: Sequence[int]) -> dict[str, list[float | None]]:
-    names = {"plus": "fidelity_plus", "minus": "fidelity_minus", "kept": "kept"}
-    columns = {"size": "size", "removed": "removed", **names}
+    columns = {name: column.tolist() for name, column in curve.columns().items()}
     return {
-        short: [_number(float(getattr(curve, name)[entry])) for entry in entries]
-        for short, name in columns.items()
+        name.removeprefix("fidelity_"): [_number(column[entry]) for entry in entries]
+        for name, column in columns.items()
     }
 
 

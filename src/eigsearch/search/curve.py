@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -53,10 +54,18 @@ class Curve:
 
     def __getitem__(self, entries: int | Tensor) -> Curve:
         """Return one entry, or several, as a curve of their own."""
-        columns = (self.size, self.kept, self.removed, self.fidelity_plus, self.fidelity_minus)
-        if isinstance(entries, int):
-            return Curve(*(column[entries : entries + 1] for column in columns))
-        return Curve(*(column[entries] for column in columns))
+        chosen = slice(entries, entries + 1) if isinstance(entries, int) else entries
+        return Curve(**{name: column[chosen] for name, column in self.columns().items()})
+
+    def columns(self) -> dict[str, Tensor]:
+        """Return the columns by name; `from_columns` makes them a curve again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @staticmethod
+    def from_columns(columns: Mapping[str, Sequence[float]]) -> Curve:
+        """Return the curve with these columns of plain numbers, as they were read from a file."""
+        kinds = {field.name: torch.float64 for field in fields(Curve)} | {"size": torch.long}
+        return Curve(**{name: torch.tensor(columns[name], dtype=kinds[name]) for name in kinds})
 
     @staticmethod
     def of(target: Target, whole: Tensor, size: Tensor, kept: Tensor, removed: Tensor) -> Curve:

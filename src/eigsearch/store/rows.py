@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -13,12 +13,10 @@ from torch_geometric.data import Data
 
 from eigsearch.belonging import check_belonging
 from eigsearch.explanation import SubgraphExplanation
+from eigsearch.plain import path_from_plain
 from eigsearch.search import Curve, Step
 
 Row = dict[str, Any]
-
-_POINT = ("size", "kept", "removed", "fidelity_plus", "fidelity_minus")
-_STATION = ("move", "keep", "gain", "evaluations")
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,8 @@ def to_row(subject: Subject, explanation: SubgraphExplanation) -> Row:
         "group_keep": explanation.keep,
         "group_score": explanation.score,
         "group_order": explanation.order,
-        "found": _points(explanation.found),
-        "curve": _points(explanation.curve),
+        "found": explanation.found.columns(),
+        "curve": explanation.curve.columns(),
         "path": _stations(explanation.path),
     }
 
@@ -78,7 +76,7 @@ def explanation_of(
         engine=row["engine"],
         config={**config, "task": row["task"], "return_type": row["return_type"]},
         note=row["note"],
-        path=tuple(Step(**{**step, "keep": torch.tensor(step["keep"])}) for step in row["path"]),
+        path=path_from_plain(row["path"]),
     )
 
 
@@ -151,15 +149,11 @@ def _graph_of(row: Row) -> Data:
     return data
 
 
-def _points(curve: Curve) -> dict[str, Tensor]:
-    return {name: getattr(curve, name) for name in _POINT}
-
-
 def _stations(path: Sequence[Step]) -> dict[str, list[Any]]:
-    return {name: [getattr(step, name) for step in path] for name in _STATION}
+    names = (field.name for field in fields(Step))
+    return {name: [getattr(step, name) for step in path] for name in names}
 
 
 def _curve(points: list[dict[str, float]]) -> Curve:
-    columns = {name: [point[name] for point in points] for name in _POINT}
-    tensors = {name: torch.tensor(c, dtype=torch.float64) for name, c in columns.items()}
-    return Curve(**{**tensors, "size": tensors["size"].long()})
+    names = (field.name for field in fields(Curve))
+    return Curve.from_columns({name: [point[name] for point in points] for name in names})
