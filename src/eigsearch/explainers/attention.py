@@ -25,11 +25,8 @@ class Attention(Method):
     card: ClassVar[Card] = Card(
         name="ATT",
         level="edge",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=("attention layers",),
-        seeded=False,
         citation="Veličković et al., Graph Attention Networks, ICLR 2018",
+        needs=("attention layers",),
     )
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:

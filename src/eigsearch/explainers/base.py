@@ -25,20 +25,20 @@ class Card:
     Attributes:
         name: The method's name, as its paper writes it.
         level: Whether it scores edges or nodes, and so induces subgraphs by edges or by nodes.
+        citation: Where it was published.
         tasks: The tasks that it has: `"graph"`, `"node"`.
         trains: Whether `fit` has to run before `rank`.
         needs: What it needs of a model beyond predictions, in a few words each.
         seeded: Whether its answer depends on a seed.
-        citation: Where it was published.
     """
 
     name: str
     level: Literal["edge", "node"]
-    tasks: tuple[str, ...]
-    trains: bool
-    needs: tuple[str, ...]
-    seeded: bool
     citation: str
+    tasks: tuple[str, ...] = ("graph", "node")
+    trains: bool = False
+    needs: tuple[str, ...] = ()
+    seeded: bool = False
 
 
 class Method(ABC):

@@ -25,11 +25,9 @@ class GNNExplainer(Method):
     card: ClassVar[Card] = Card(
         name="GNNExplainer",
         level="edge",
-        tasks=("graph", "node"),
-        trains=False,
+        citation="Ying et al., GNNExplainer, NeurIPS 2019",
         needs=("gradients", "PyG layers"),
         seeded=True,
-        citation="Ying et al., GNNExplainer, NeurIPS 2019",
     )
 
     def __init__(

@@ -17,11 +17,8 @@ class Grad(Method):
     card: ClassVar[Card] = Card(
         name="GRAD",
         level="edge",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=("gradients", "PyG layers"),
-        seeded=False,
         citation="Ying et al., GNNExplainer, NeurIPS 2019 (baseline)",
+        needs=("gradients", "PyG layers"),
     )
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:

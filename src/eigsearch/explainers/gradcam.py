@@ -23,11 +23,8 @@ class GradCAM(Method):
     card: ClassVar[Card] = Card(
         name="Grad-CAM",
         level="node",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=("gradients", "PyG layers"),
-        seeded=False,
         citation="Pope et al., Explainability Methods for GCNs, CVPR 2019",
+        needs=("gradients", "PyG layers"),
     )
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:

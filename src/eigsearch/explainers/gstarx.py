@@ -35,11 +35,10 @@ class GStarX(Method):
     card: ClassVar[Card] = Card(
         name="GStarX",
         level="node",
+        citation="Zhang et al., GStarX: Explaining GNNs with Structure-Aware Games, NeurIPS 2022",
         tasks=("graph",),
-        trains=False,
         needs=("node features",),
         seeded=True,
-        citation="Zhang et al., GStarX: Explaining GNNs with Structure-Aware Games, NeurIPS 2022",
     )
 
     def __init__(

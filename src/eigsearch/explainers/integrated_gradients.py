@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.engine.batched import DEFAULT_BATCH_NODES
 from eigsearch.errors import InputError
 from eigsearch.explainers.base import Card, Method, share_directions
 from eigsearch.explainers.parts.subject import Subject, gradient, gradients
@@ -24,11 +23,8 @@ class IntegratedGradients(Method):
     card: ClassVar[Card] = Card(
         name="Integrated Gradients",
         level="edge",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=("gradients", "PyG layers"),
-        seeded=False,
         citation="Sundararajan et al., Axiomatic Attribution for Deep Networks, ICML 2017",
+        needs=("gradients", "PyG layers"),
     )
 
     def __init__(self, steps: int = 50) -> None:
@@ -41,8 +37,7 @@ class IntegratedGradients(Method):
         with gradients():
             subject = Subject(model, data, target, node)
             points = (torch.arange(self.steps) + 0.5) / self.steps
-            room = max(1, DEFAULT_BATCH_NODES // int(data.num_nodes))
-            parts = points.split(room if subject.takes_copies else 1)
+            parts = points.split(subject.copies_per_call)
             total = torch.stack([_summed_gradient(subject, part) for part in parts]).sum(dim=0)
         return share_directions(total / self.steps, data)
 

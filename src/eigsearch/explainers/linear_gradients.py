@@ -18,9 +18,5 @@ class EiGSearchRanking(LinearGradients, AskingMethod):
     card: ClassVar[Card] = Card(
         name="EiG-Search",
         level="edge",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=(),
-        seeded=False,
         citation="Lu et al., EiG-Search: Edge-Induced Subgraphs for GNN Explanation, ICML 2024",
     )

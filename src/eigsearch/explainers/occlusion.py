@@ -23,10 +23,6 @@ class Occlusion(AskingMethod):
     card: ClassVar[Card] = Card(
         name="Occlusion",
         level="edge",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=(),
-        seeded=False,
         citation="Zeiler & Fergus, Visualizing and Understanding CNNs, ECCV 2014",
     )
 

@@ -44,11 +44,10 @@ class PGExplainer(Method):
     card: ClassVar[Card] = Card(
         name="PGExplainer",
         level="edge",
-        tasks=("graph", "node"),
+        citation="Luo et al., Parameterized Explainer for GNNs, NeurIPS 2020",
         trains=True,
         needs=("gradients", "PyG layers", "embeddings"),
         seeded=True,
-        citation="Luo et al., Parameterized Explainer for GNNs, NeurIPS 2020",
     )
 
     def __init__(

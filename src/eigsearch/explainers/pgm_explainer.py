@@ -12,7 +12,6 @@ from scipy.stats import chi2, chi2_contingency
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.engine.batched import DEFAULT_BATCH_NODES
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.base import Card, Method
 from eigsearch.explainers.parts.probe import probe, require_features
@@ -45,11 +44,9 @@ class PGMExplainer(Method):
     card: ClassVar[Card] = Card(
         name="PGM-Explainer",
         level="node",
-        tasks=("graph", "node"),
-        trains=False,
+        citation="Vu and Thai, PGM-Explainer, NeurIPS 2020",
         needs=("node features",),
         seeded=True,
-        citation="Vu and Thai, PGM-Explainer, NeurIPS 2020",
     )
 
     def __init__(self, samples: int = 1000, top: int = 5, seed: int = 0) -> None:
@@ -150,11 +147,11 @@ def _outputs(subject: Subject, perturbed: Tensor, perturb: Perturb) -> Tensor:
 
     The shape is `[1 + S, C]` for a graph task; a node task has a row for each node of each sample.
     """
-    fits = max(DEFAULT_BATCH_NODES // _count(subject), 1) if subject.takes_copies else 1
     untouched = torch.zeros_like(perturbed[:1])
     rows = torch.cat([untouched, perturbed]).to(subject.data.x.device)
-    parts = [subject.all_rows(perturb(p).flatten(0, 1), copies=len(p)) for p in rows.split(fits)]
-    outputs = torch.cat(parts).cpu()
+    parts = rows.split(subject.copies_per_call)
+    asked = [subject.all_rows(perturb(part).flatten(0, 1), copies=len(part)) for part in parts]
+    outputs = torch.cat(asked).cpu()
     return outputs if subject.node is None else outputs.unflatten(0, (len(rows), -1))
 
 

@@ -21,11 +21,8 @@ class Random(Method):
     card: ClassVar[Card] = Card(
         name="Random",
         level="edge",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=(),
-        seeded=True,
         citation="none",
+        seeded=True,
     )
 
     def __init__(self, seed: int = 0) -> None:

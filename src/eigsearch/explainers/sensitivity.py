@@ -17,11 +17,8 @@ class Sensitivity(Method):
     card: ClassVar[Card] = Card(
         name="SA",
         level="node",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=("gradients", "node features"),
-        seeded=False,
         citation="Baldassarre & Azizpour, Explainability Techniques for GCNs, ICML workshop 2019",
+        needs=("gradients", "node features"),
     )
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:

@@ -34,11 +34,9 @@ class SubgraphX(Method):
     card: ClassVar[Card] = Card(
         name="SubgraphX",
         level="node",
-        tasks=("graph", "node"),
-        trains=False,
+        citation="Yuan et al., On Explainability of GNNs via Subgraph Explorations, ICML 2021",
         needs=("node features",),
         seeded=True,
-        citation="Yuan et al., On Explainability of GNNs via Subgraph Explorations, ICML 2021",
     )
 
     def __init__(

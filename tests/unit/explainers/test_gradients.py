@@ -82,7 +82,7 @@ def test_integrated_gradients_add_up_to_the_whole_difference(task):
 def test_integrated_gradients_do_not_depend_on_how_steps_share_calls(monkeypatch):
     data, model = bull(), Net(gin)
     together = IntegratedGradients(steps=7).rank(model, data, 0, None)
-    module = "eigsearch.explainers.integrated_gradients.DEFAULT_BATCH_NODES"
+    module = "eigsearch.explainers.parts.subject.DEFAULT_BATCH_NODES"
     monkeypatch.setattr(module, 10)
     assert torch.allclose(together, IntegratedGradients(steps=7).rank(model, data, 0, None))
 

@@ -8,6 +8,7 @@ import pytest
 from eigsearch import explainers
 from eigsearch.described import described
 from eigsearch.errors import InputError
+from eigsearch.explainers.base import Method
 from eigsearch.explainers.gnn_explainer import GNNExplainer
 
 
@@ -17,6 +18,8 @@ def test_every_name_gives_a_method_with_a_card():
         assert method.level in ("edge", "node")
         assert set(method.card.tasks) <= {"graph", "node"}
         assert method.card.citation
+        assert method.card.trains == (type(method)._fit is not Method._fit)
+        assert method.card.seeded == ("seed" in inspect.signature(type(method)).parameters)
 
 
 def test_names_are_found_as_people_type_them():

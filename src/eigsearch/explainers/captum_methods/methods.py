@@ -40,11 +40,8 @@ class InputXGradient(_CaptumMethod):
     card: ClassVar[Card] = Card(
         name="Input × Gradient",
         level="node",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=("gradients", "node features", "captum"),
-        seeded=False,
         citation="Shrikumar et al., Not Just a Black Box, 2016",
+        needs=("gradients", "node features", "captum"),
     )
 
     def _attribute(self, face: CaptumFace, x: Tensor) -> Tensor:
@@ -60,11 +57,8 @@ class GuidedBackprop(_CaptumMethod):
     card: ClassVar[Card] = Card(
         name="Guided Backprop",
         level="node",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=("gradients", "node features", "captum"),
-        seeded=False,
         citation="Springenberg et al., Striving for Simplicity, ICLR workshop 2015",
+        needs=("gradients", "node features", "captum"),
     )
 
     def _attribute(self, face: CaptumFace, x: Tensor) -> Tensor:
@@ -82,11 +76,8 @@ class DeepLIFT(_CaptumMethod):
     card: ClassVar[Card] = Card(
         name="DeepLIFT",
         level="node",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=("gradients", "node features", "element-wise activations", "captum"),
-        seeded=False,
         citation="Shrikumar et al., Learning Important Features, ICML 2017",
+        needs=("gradients", "node features", "element-wise activations", "captum"),
     )
 
     def _attribute(self, face: CaptumFace, x: Tensor) -> Tensor:

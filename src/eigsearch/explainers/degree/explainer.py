@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from eigsearch.engine.batched import DEFAULT_BATCH_NODES
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.base import Card, Method
 from eigsearch.explainers.degree.decomposition import NoRule, Pair
@@ -30,11 +29,8 @@ class DEGREE(Method):
     card: ClassVar[Card] = Card(
         name="DEGREE",
         level="node",
-        tasks=("graph", "node"),
-        trains=False,
-        needs=("known layers", "node features"),
-        seeded=False,
         citation="Feng et al., DEGREE: Decomposition Based Explanation for GNNs, ICLR 2022",
+        needs=("known layers", "node features"),
     )
 
     def __init__(self, size: int = 20) -> None:
@@ -73,8 +69,8 @@ class DEGREE(Method):
 def group_scores(subject: Subject, rows: Tensor) -> Tensor:
     """Return γ of the class score for each group of nodes, given as keep-rows."""
     x = subject.features().detach()
-    fits = max(DEFAULT_BATCH_NODES // rows.size(1), 1) if subject.takes_copies else 1
-    return torch.cat([_decompose(subject, x, part) for part in rows.split(fits)]).cpu()
+    parts = rows.split(subject.copies_per_call)
+    return torch.cat([_decompose(subject, x, part) for part in parts]).cpu()
 
 
 def _decompose(subject: Subject, x: Tensor, rows: Tensor) -> Tensor:

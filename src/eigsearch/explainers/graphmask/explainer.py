@@ -34,11 +34,10 @@ class GraphMask(Method):
     card: ClassVar[Card] = Card(
         name="GraphMask",
         level="edge",
-        tasks=("graph", "node"),
+        citation="Schlichtkrull et al., Interpreting GNNs for NLP by Edge Masking, ICLR 2021",
         trains=True,
         needs=("gradients", "PyG layers"),
         seeded=True,
-        citation="Schlichtkrull et al., Interpreting GNNs for NLP by Edge Masking, ICLR 2021",
     )
 
     def __init__(

@@ -14,6 +14,7 @@ from torch_geometric.data import Batch, Data
 from eigsearch.activation import final_activation
 from eigsearch.caller import Caller, undisturbed
 from eigsearch.candidates import Induce
+from eigsearch.engine.batched import DEFAULT_BATCH_NODES
 from eigsearch.engine.union import cut, join, uncut
 from eigsearch.errors import ModelError, UnsupportedError
 from eigsearch.explainers.parts.weights import clean_layers, weigh_edges
@@ -111,6 +112,13 @@ class Subject:
     def takes_copies(self) -> bool:
         """Whether several copies of the graph may share one call."""
         return self.node is not None or self._caller.takes_batch
+
+    @property
+    def copies_per_call(self) -> int:
+        """The number of copies of the graph that one call may hold."""
+        if not self.takes_copies:
+            return 1
+        return max(DEFAULT_BATCH_NODES // int(self.data.num_nodes), 1)
 
     def _batch(self, copies: int) -> Batch:
         if self._last is None or self._last.num_graphs != copies:

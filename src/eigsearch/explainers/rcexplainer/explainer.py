@@ -48,11 +48,10 @@ class RCExplainer(Method):
     card: ClassVar[Card] = Card(
         name="RCExplainer",
         level="edge",
-        tasks=("graph", "node"),
+        citation="Bajaj et al., Robust Counterfactual Explanations on GNNs, NeurIPS 2021",
         trains=True,
         needs=("gradients", "PyG layers", "embeddings", "a head"),
         seeded=True,
-        citation="Bajaj et al., Robust Counterfactual Explanations on GNNs, NeurIPS 2021",
     )
 
     def __init__(

@@ -51,11 +51,10 @@ class RGExplainer(Method):
     card: ClassVar[Card] = Card(
         name="RG-Explainer",
         level="edge",
-        tasks=("graph", "node"),
+        citation="Shan et al., Reinforcement Learning Enhanced Explainer for GNNs, NeurIPS 2021",
         trains=True,
         needs=("PyG layers", "embeddings", "a head"),
         seeded=True,
-        citation="Shan et al., Reinforcement Learning Enhanced Explainer for GNNs, NeurIPS 2021",
     )
 
     def __init__(
