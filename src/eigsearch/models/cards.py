@@ -2,15 +2,18 @@
 
 import json
 import platform
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 
+from eigsearch import datasets
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets.dataset import Task
 from eigsearch.errors import InputError
-from eigsearch.models.recipes import Recipe
-from eigsearch.models.training import Accuracy, TrainResult
+from eigsearch.models.gnn import GNN
+from eigsearch.models.recipes import Recipe, recipe_for
+from eigsearch.models.training import Accuracy, TrainResult, evaluate
 
 # Test accuracy in the table "Statistics of the datasets" of Lu et al., EiG-Search, ICML 2024.
 PAPER_ACCURACY = {
@@ -28,7 +31,26 @@ PAPER_ACCURACY = {
 
 @dataclass(frozen=True)
 class Card:
-    """A trained network in words and figures; the JSON file beside its weights."""
+    """A trained network in words and figures; the JSON file beside its weights.
+
+    Attributes:
+        dataset: The name of the data set.
+        provenance: Where its graphs came from.
+        data_sha256: The digest of the graphs.
+        task: Whether the network predicts graphs or nodes.
+        num_features: The width of its input.
+        num_classes: The width of its output.
+        recipe: How it was trained.
+        best_epoch: The epoch that was kept.
+        epochs: The number of epochs.
+        seconds: The time that they took.
+        accuracy: The share of right predictions in each part of the split.
+        paper_test_accuracy: What the paper has for this pair of data set and layer.
+        published_accuracy: The accuracy of a network that was trained on a generated set on the
+            whole published file of that set, none of which it has seen.
+        versions: The packages that it was trained with.
+        command: What trains it again; empty where only Python can.
+    """
 
     dataset: str
     provenance: str
@@ -51,14 +73,8 @@ class Card:
         path.write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
-def make_card(
-    result: TrainResult, dataset: GraphDataset, published_accuracy: float | None = None
-) -> Card:
-    """Return the card of a finished training.
-
-    `published_accuracy` is the network's accuracy on the whole published file of a synthetic set,
-    none of which it was trained on.
-    """
+def make_card(result: TrainResult, dataset: GraphDataset) -> Card:
+    """Return the card of a finished training."""
     recipe = result.recipe
     return Card(
         dataset=dataset.name,
@@ -73,9 +89,9 @@ def make_card(
         seconds=round(result.seconds, 1),
         accuracy=result.accuracy,
         paper_test_accuracy=PAPER_ACCURACY.get((dataset.name, recipe.conv)),
-        published_accuracy=published_accuracy,
+        published_accuracy=_published_accuracy(result.model, dataset),
         versions=_versions(),
-        command=f"eigsearch train --dataset {dataset.name} --model {recipe.conv}",
+        command=_command(recipe, dataset),
     )
 
 
@@ -90,8 +106,42 @@ def read_card(path: Path) -> Card:
         raise InputError(
             f"Expected {path} to be the card of a trained network, with the fields "
             f"{', '.join(field.name for field in fields(Card))} (got: {error}). "
-            "Write it with `eigsearch.models.save`."
+            "Write it with `eigsearch.models.save_model`."
         ) from error
+
+
+def _published_accuracy(model: GNN, dataset: GraphDataset) -> float | None:
+    """Return the accuracy on the file that the data root has for a generated set, or None."""
+    if not _generated(dataset) or dataset.name not in datasets.names():
+        return None
+    published = datasets.load(dataset.name)
+    return None if _generated(published) else evaluate(model, published)[0]
+
+
+def _generated(dataset: GraphDataset) -> bool:
+    return dataset.provenance.startswith("generated")
+
+
+def _command(recipe: Recipe, dataset: GraphDataset) -> str:
+    """Return the command that trains a network again, or nothing where only Python can."""
+    usual, data = recipe_for(dataset.name, recipe.conv), _data_flag(dataset)
+    if not data or recipe != replace(usual, seed=recipe.seed, max_epochs=recipe.max_epochs):
+        return ""
+    flags = [data, f"--model {recipe.conv}"]
+    if recipe.seed != usual.seed:
+        flags.append(f"--seed {recipe.seed}")
+    if recipe.max_epochs != usual.max_epochs:
+        flags.append(f"--epochs {recipe.max_epochs}")
+    return " ".join(["eigsearch train", *flags])
+
+
+def _data_flag(dataset: GraphDataset) -> str:
+    """Return how the command line names the data, or nothing where it cannot."""
+    if dataset.provenance.startswith("file "):
+        return f"--data {quote(dataset.provenance.removeprefix('file '))}"
+    other_seed = _generated(dataset) and dataset.provenance != "generated, seed 0"
+    known = dataset.name in datasets.names() and not other_seed
+    return f"--dataset {dataset.name}" if known else ""
 
 
 def _versions() -> dict[str, str]:

@@ -1,6 +1,7 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,25 @@ from safetensors.torch import load_file
 
 from eigsearch import datasets
 from eigsearch.errors import InputError
-from eigsearch.models import RECIPES, evaluate, load_model, make_card, save_model, split, train, zoo
+from eigsearch.models import (
+    RECIPES,
+    TrainResult,
+    evaluate,
+    load_model,
+    make_card,
+    save_model,
+    split,
+    train,
+    zoo,
+)
 from eigsearch.models.recipes import Recipe
 
 MOLECULES = ("MUTAG", "Mutagenicity", "NCI1")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 def training_data(name: str) -> datasets.GraphDataset:
@@ -30,8 +46,7 @@ def test_the_zoo_holds_a_network_for_every_recipe():
 
 
 @pytest.mark.parametrize(("dataset", "conv"), zoo.names())
-def test_a_card_tells_the_truth_about_its_network(dataset, conv, tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+def test_a_card_tells_the_truth_about_its_network(dataset, conv):
     model, card = zoo.load(dataset, conv)
     data = training_data(dataset)
     assert not model.training
@@ -39,6 +54,42 @@ def test_a_card_tells_the_truth_about_its_network(dataset, conv, tmp_path_factor
     assert card.recipe in RECIPES
     test = split(data, card.recipe.seed).test
     assert evaluate(model, data, test)[0] == pytest.approx(card.accuracy.test, abs=0.5 / len(test))
+
+
+@pytest.mark.parametrize(("dataset", "conv"), zoo.names())
+def test_a_card_is_what_the_code_makes_of_the_training(dataset, conv):
+    model, card = zoo.load(dataset, conv)
+    trained = TrainResult(
+        model, card.recipe, card.accuracy, card.best_epoch, card.epochs, card.seconds
+    )
+    made = make_card(trained, training_data(dataset))
+    published = made.published_accuracy
+    claimed = {"versions": card.versions, "published_accuracy": card.published_accuracy}
+    assert replace(made, **claimed) == card
+    assert (card.published_accuracy is None) == (dataset in MOLECULES)
+    if published is not None:  # the data root has the file
+        assert published == pytest.approx(card.published_accuracy, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "command"),
+    [
+        ({}, "eigsearch train --dataset Tree-Grid --model gin"),
+        ({"seed": 3, "max_epochs": 1}, "{} --seed 3 --epochs 1"),
+        ({"width": 8}, ""),
+    ],
+)
+def test_the_command_of_a_card_has_all_that_it_takes(options, command):
+    model, card = zoo.load("Tree-Grid", "gin")
+    recipe = replace(card.recipe, **options)
+    result = TrainResult(model, recipe, card.accuracy, card.best_epoch, card.epochs, card.seconds)
+    assert make_card(result, datasets.generate("Tree-Grid")).command == command.format(card.command)
+
+
+def test_data_that_no_command_generates_have_no_command():
+    model, card = zoo.load("Tree-Grid", "gin")
+    result = TrainResult(model, card.recipe, card.accuracy, 1, 1, 1.0)
+    assert make_card(result, datasets.generate("Tree-Grid", seed=1)).command == ""
 
 
 @pytest.mark.parametrize(("dataset", "conv"), zoo.names())
