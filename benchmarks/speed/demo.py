@@ -32,7 +32,10 @@ def main() -> None:
         command += ["demo", "--json", "--out", folder]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = json.loads(printed)
-    rows = [{"what": name, "value": form.format(found[key])} for name, (key, form) in SHOWN.items()]
+    rows = [
+        {"what": name, "value": form.format(round(found[key], 3) + 0.0)}  # −0.000 is nothing to say
+        for name, (key, form) in SHOWN.items()
+    ]
     print(write("demo", rows))
 
 
