@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks import figures
@@ -14,6 +15,7 @@ from eigsearch.bench.frame import read_frame
 from eigsearch.bench.report import exhibits
 
 ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
@@ -23,16 +25,28 @@ def test_examples_run(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out
 
 
+def run_code(page: str) -> dict[str, Any]:
+    """Run the Python of a page in the current directory; return the names that it leaves."""
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL):
+        exec(block, names)
+    return names
+
+
 def test_the_code_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    for block in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL):
-        exec(block, names)
+    run_code("README.md")
     assert (tmp_path / "explanation.html").stat().st_size > 10_000
 
 
+def test_the_code_of_the_reference_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    names = run_code("docs/reference.md")
+    assert names["fixed"].size == 6
+    assert len(capsys.readouterr().out.splitlines()) == 6
+
+
 @pytest.mark.parametrize("page", figures.TABLES, ids=lambda page: page.name)
-def test_tables_are_made_from_the_rows(page: Path) -> None:
+def test_tables_are_made_from_rows_and_code(page: Path) -> None:
     assert figures.filled(page) == page.read_text()
 
 
@@ -57,6 +71,7 @@ def test_the_map_names_every_file_and_package() -> None:
     assert [name for name in sorted(files | packages) if f"`{name}`" not in text] == []
 
 
-def test_links_of_the_readme_lead_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text()):
-        assert target.startswith("https://") or (ROOT / target).exists(), target
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
