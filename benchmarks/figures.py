@@ -73,7 +73,7 @@ def exponents() -> str:
 
 def nodes() -> str:
     """Return what explaining one node takes."""
-    header = ["graph", "model", "edges", "candidate edges", "CPU seconds", "additional MB"]
+    header = ["graph", "model", "edges", "evaluated edges", "CPU seconds", "additional MB"]
     keys = ["graph", "model", "edges", "candidate_edges", "cpu_seconds", "additional_mb"]
     return table(header, [[row[key] for key in keys] for row in read("nodes")])
 

@@ -36,11 +36,11 @@ class SubgraphExplanation:
         keep: The chosen groups, `[G]`.
         score: The score of each group, `[G]`: its linear gradient, or what a ranker gave it.
         order: The groups from the most to the least important.
-        group: The group of each candidate edge.
+        group: The group of each evaluated edge.
         curve: Fidelity against size, one entry for each size that was evaluated.
         found: The entry of the chosen subgraph.
         node: The explained node, or None for a graph-level prediction.
-        edges: The candidate edges, where they are not the whole graph: a node's computation graph.
+        edges: The evaluated edges, where they are not the whole graph: a node's computation graph.
         engine: The engine that evaluated the candidates.
         config: How the explanation was obtained: options, task, return type, versions.
         note: A sentence about an answer that needs one, such as an empty explanation.

@@ -74,21 +74,21 @@ _CATALOGUE = (
     ),
     Metric(
         "auc",
-        "The chance that a true edge scores above another candidate, ties counted half.",
+        "The chance that a true edge scores above another judged edge, ties counted half.",
         True,
     ),
     Metric(
         "average_precision",
-        "Precision averaged over the recall steps of the candidates sorted by score.",
+        "Precision averaged over the recall steps of the judged edges sorted by score.",
         True,
     ),
     Metric(
         "precision_at_k",
-        "The expected share of true edges among the k best candidates, ties broken at random.",
+        "The expected share of true edges among the k best judged edges, ties broken at random.",
         True,
     ),
-    Metric("precision", "The share of the explanation's candidates that are true.", True),
-    Metric("recall", "The share of the true candidates that the explanation holds.", True),
+    Metric("precision", "The share of the explanation's judged edges that are true.", True),
+    Metric("recall", "The share of the true judged edges that the explanation holds.", True),
     Metric(
         "noise_stability",
         "The mean Jaccard overlap with the explanations of the graph under feature noise.",

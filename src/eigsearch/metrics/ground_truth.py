@@ -1,9 +1,9 @@
 """Ground truth: how well scores and masks find edges that are known to matter.
 
 Every number depends on what it is computed over (a computation graph, the whole graph, a motif and
-its surroundings), so the candidates are an argument that has to be given. Vectors may be aligned
-with directed edges, with groups or with nodes, as long as all of one call agree. Where a number is
-undefined, because candidates are all true or all false, it is NaN.
+its surroundings), so the entries that are judged have to be given, as the mask `candidates`.
+Vectors may be aligned with directed edges, with groups or with nodes, as long as all of one call
+agree. Where a number is undefined, because judged entries are all true or all false, it is NaN.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from eigsearch.metrics.claim import as_bool
 
 
 def auc(score: Tensor, truth: Tensor, candidates: Tensor) -> float:
-    """Return the area under the ROC curve over the candidates; higher is better."""
+    """Return the area under the ROC curve over the judged entries; higher is better."""
     score, truth = _among(candidates, score, truth)
     return float(roc_auc_score(truth, score)) if _both_kinds(truth) else float("nan")
 
 
 def average_precision(score: Tensor, truth: Tensor, candidates: Tensor) -> float:
-    """Return the average precision over the candidates; higher is better."""
+    """Return the average precision over the judged entries; higher is better."""
     score, truth = _among(candidates, score, truth)
     return float(average_precision_score(truth, score)) if _both_kinds(truth) else float("nan")
 
 
 def precision_at_k(score: Tensor, truth: Tensor, candidates: Tensor, k: int | None = None) -> float:
-    """Return the share of true entries among the k best candidates; higher is better.
+    """Return the share of true entries among the k best judged ones; higher is better.
 
-    Without `k` it is the number of true candidates, where precision equals recall. Ties at the cut
-    are counted as their expectation, so that the order of the graph does not matter.
+    Without `k` it is the number of true ones, where precision equals recall. Ties at the cut are
+    counted as their expectation, so that the order of the graph does not matter.
     """
     score, truth = _among(candidates, score, truth)
     k = int(truth.sum()) if k is None else k
@@ -44,26 +44,26 @@ def precision_at_k(score: Tensor, truth: Tensor, candidates: Tensor, k: int | No
 
 
 def precision(mask: Tensor, truth: Tensor, candidates: Tensor) -> float:
-    """Return the share of the chosen candidates that are true; NaN where none is chosen."""
+    """Return the share of the chosen judged entries that are true; NaN where none is chosen."""
     mask, truth = _among(candidates, as_bool(mask), truth)
     return int((mask & truth).sum()) / int(mask.sum()) if bool(mask.any()) else float("nan")
 
 
 def recall(mask: Tensor, truth: Tensor, candidates: Tensor) -> float:
-    """Return the share of the true candidates that are chosen; NaN where none is true."""
+    """Return the share of the true judged entries that are chosen; NaN where none is true."""
     mask, truth = _among(candidates, as_bool(mask), truth)
     return int((mask & truth).sum()) / int(truth.sum()) if bool(truth.any()) else float("nan")
 
 
-def _among(candidates: Tensor, values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
-    """Return values and truth of the candidates alone."""
-    if not values.shape == truth.shape == candidates.shape:
+def _among(judged: Tensor, values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
+    """Return values and truth of the judged entries alone."""
+    if not values.shape == truth.shape == judged.shape:
         raise InputError(
-            "Expected explanation, truth and candidates to be aligned (got shapes "
-            f"{list(values.shape)}, {list(truth.shape)} and {list(candidates.shape)}). "
+            "Expected explanation, truth and `candidates` to be aligned (got shapes "
+            f"{list(values.shape)}, {list(truth.shape)} and {list(judged.shape)}). "
             "Give each an entry per edge, per group or per node."
         )
-    where = as_bool(candidates).cpu()
+    where = as_bool(judged).cpu()
     return values.detach().cpu()[where], as_bool(truth).cpu()[where]
 
 
