@@ -34,11 +34,6 @@ class Manifest:
     schema: int = SCHEMA_VERSION
 
     @property
-    def shards(self) -> int:
-        """The number of shards."""
-        return -(-self.rows // self.shard_size)
-
-    @property
     def options(self) -> dict[str, Any]:
         """How the rows were obtained, as `SubgraphExplanation.config` has it."""
         return {**self.config.get("options", {}), "versions": self.versions}

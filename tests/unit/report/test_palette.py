@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from eigsearch.explainers.registry import METHODS as METHODS_OF_THE_ARENA
+from eigsearch.report import palette
 from eigsearch.report.palette import ATOMS, CLASSES, ROLES, css_variables, method_style
 
 GROUNDS = {"light": "#ffffff", "dark": "#1a1e24"}
@@ -85,6 +86,7 @@ def test_a_method_has_one_style_under_all_its_names(one, other):
 def test_each_method_of_the_arena_has_a_style_of_its_own_under_both_of_its_names():
     styles = {name: method_style(name) for name in METHODS_OF_THE_ARENA}
     assert len(set(styles.values())) == len(styles)
+    assert set(styles.values()) == {*palette._STYLES.values(), method_style("eig_search")}
     assert "2 3" not in {style.dash for style in styles.values()}  # the dots of published values
     for name, method in METHODS_OF_THE_ARENA.items():
         assert method_style(method.card.name) == styles[name]
