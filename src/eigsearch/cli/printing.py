@@ -63,13 +63,13 @@ def complain(sentence: str) -> None:
 def plain(cell: Any) -> str:
     """Return a value as text that a terminal shows and never obeys.
 
-    >>> plain(0.12345), plain(None), plain("a\\x1b[2J")
-    ('0.123', '', 'a�[2J')
+    >>> plain(0.12345), plain(-0.0001), plain(None), plain("a\\x1b[2J")
+    ('0.123', '0.000', '', 'a�[2J')
     """
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     if isinstance(cell, float):
-        return f"{cell:.3f}"
+        return f"{round(cell, 3) + 0.0:.3f}"  # a zero has no sign
     return "".join(
         c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in str(cell)
     )
