@@ -54,7 +54,7 @@ def nothing_is_written(own: Path):
         (("--dataset", "Tree-Grid", "--model", "gin"), "--node for Tree-Grid"),
         (("--dataset", "BA-2Motifs", "--sparsity", "1.5"), "below 1"),
         (("--dataset", "BA-2Motifs", "--groups", "direct"), "Did you mean directed"),
-        (("--dataset", "BA-2Motifs", "--search", "swep"), "exhaustive (got 'swep'). Choose"),
+        (("--dataset", "BA-2Motifs", "--search", "swep"), "fixed (got 'swep'). Choose"),
         (("--dataset", "BA-2Motifs", "--engine", "steam"), "auto"),
         (("--dataset", "BA-2Motifs", "--workers", "0"), "at least 1"),
         (("--dataset", "BA-2Motifs", "--model-args", "{}"), "a class of your own"),

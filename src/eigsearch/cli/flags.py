@@ -100,7 +100,9 @@ Ray = Annotated[
         "Run on the Ray cluster at this address; without one, find or start a cluster.", _WHERE
     ),
 ]
-NumGpus = Annotated[float, _option("GPUs that each worker on Ray reserves.", _WHERE)]
+NumGpus = Annotated[
+    float, _option("GPUs that each worker on Ray reserves and computes on.", _WHERE)
+]
 ShardSize = Annotated[int | None, _option("Rows that are computed and written together.", _WHERE)]
 MaxFailures = Annotated[
     int | None,

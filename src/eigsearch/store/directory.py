@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from eigsearch.errors import InputError
+from eigsearch.errors import EigsearchError, InputError
 from eigsearch.store.atomic import inside, remove_leftovers, sync_directory, write_atomic
 from eigsearch.store.manifest import Manifest, read_manifest
 from eigsearch.store.schema import ROWS
@@ -32,6 +32,7 @@ class ShardFiles:
         count: How many rows it has.
         failures: How many of them could not be explained.
         reason: The first of their reasons, or None.
+        error: The kind of error that it is.
     """
 
     number: int
@@ -41,6 +42,7 @@ class ShardFiles:
     count: int
     failures: int = 0
     reason: str | None = None
+    error: type[EigsearchError] | None = None
 
 
 class ResultDirectory:

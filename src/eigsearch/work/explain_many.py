@@ -33,7 +33,7 @@ def explain_many(
 ) -> Iterator[SubgraphExplanation]:
     """Yield an explanation for each graph (or node), in order, computed by many workers.
 
-    The arguments are those of `explain_to`. Nothing is written, so there is no row to hold the
+    The arguments are described at `explain_to`. Nothing is written, so there is no row to hold the
     reason for a missing explanation: the first one is raised.
     """
     options = options or Options()
@@ -41,20 +41,22 @@ def explain_many(
     Run(model, options)
     source = as_source(data)
     plan = make_plan(source, None, node, target, None)
-    job = ExplainJob(model, options, graph=None if node is None else source)
+    graph = None if node is None else source
+    job = ExplainJob(model, options, graph=graph, device="cuda" if num_gpus else None)
     shards = perform(job, plan.shards(), workers=workers, ray=ray, num_gpus=num_gpus)
-    for row in _rows_in_order(shards):
-        if row["error"] is not None:
-            raise ModelError(row["error"])
-        yield explanation_of(row, options.describe(), source[row["index"]])
+    for shard in _in_order(shards):
+        for row in parquet_to_rows(shard.rows):
+            if row["error"] is not None:
+                raise (shard.error or ModelError)(row["error"])
+            yield explanation_of(row, options.describe(), source[row["index"]])
 
 
-def _rows_in_order(shards: Iterator[ShardFiles]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of shards that arrive in any order; those that are early wait."""
-    early: dict[int, bytes] = {}
+def _in_order(shards: Iterator[ShardFiles]) -> Iterator[ShardFiles]:
+    """Yield shards that arrive in any order by their numbers; those that are early wait."""
+    early: dict[int, ShardFiles] = {}
     following = 0
     for shard in shards:
-        early[shard.number] = shard.rows
+        early[shard.number] = shard
         while following in early:
-            yield from parquet_to_rows(early.pop(following))
+            yield early.pop(following)
             following += 1

@@ -101,7 +101,7 @@ def explain_to(
         shard_size: How many rows are computed and written together.
         workers: How many processes share the work.
         ray: The address of a Ray cluster to run on; `"auto"` finds or starts one.
-        num_gpus: What each worker on Ray reserves.
+        num_gpus: What each worker on Ray reserves, and then computes on.
         max_failures: Stop after more failed rows than this; by default after more than ten that
             are more than half of all rows so far.
         about: What else the rows depend on, for the manifest, such as the data set's name.
@@ -115,7 +115,8 @@ def explain_to(
     Run(model, options)  # refuses what cannot be explained before anything is written
     source = as_source(data)
     plan = make_plan(source, index, node, target, shard_size)
-    job = ExplainJob(model, options, seed, graph=None if node is None else source)
+    graph = None if node is None else source
+    job = ExplainJob(model, options, seed, graph, device="cuda" if num_gpus else None)
     record = partial(manifest_of, job, source, plan, about or {}, names or {})
     directory = ResultDirectory(path)
     if train is not None:

@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from eigsearch.errors import EigsearchError, MissingExtraError
+from eigsearch.errors import EigsearchError, MissingExtraError, ModelError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.options import Options
 from eigsearch.run import Question, Run
@@ -24,6 +24,16 @@ from eigsearch.work.sources import Source
 _LONGEST_REASON = 500
 
 
+class Failure(NamedTuple):
+    """Why something could not be explained, and which error of the family that is."""
+
+    reason: str
+    error: type[EigsearchError]
+
+
+Found = SubgraphExplanation | Failure
+
+
 @dataclass(frozen=True)
 class ExplainJob:
     """What every worker gets, once: the model, how to explain, and the graph of a node set.
@@ -33,12 +43,14 @@ class ExplainJob:
         options: How to explain.
         seed: Where the randomness of an explainer starts, together with the shard's number.
         graph: The source of the one graph of a node set; None where graphs are explained.
+        device: Where a worker computes; None leaves the model and the graphs where they are.
     """
 
     model: Any
     options: Options
     seed: int = 0
     graph: Source | None = None
+    device: str | None = None
 
     def open(self) -> Worker:
         """Return a worker with everything loaded."""
@@ -50,44 +62,47 @@ class Worker:
 
     def __init__(self, job: ExplainJob) -> None:
         self.job = job
-        self._graph = None if job.graph is None else job.graph[0]
+        self._model = self._moved(job.model)
+        self._graph = None if job.graph is None else self._moved(job.graph[0])
 
     def __call__(self, shard: Shard) -> ShardFiles:
         """Return the rows of a shard, those that could not be explained with the reason."""
-        rows, seconds = self.rows(shard)
-        reasons = [row["error"] for row in rows if row.get("error")]
+        rows, seconds, failures = self.rows(shard)
         return ShardFiles(
             number=shard.number,
             rows=rows_to_parquet(rows),
             lines=rows_to_lines(rows),
             times=times_to_parquet(rows, seconds),
             count=len(rows),
-            failures=len(reasons),
-            reason=reasons[0] if reasons else None,
+            failures=len(failures),
+            reason=failures[0].reason if failures else None,
+            error=failures[0].error if failures else None,
         )
 
-    def rows(self, shard: Shard) -> tuple[list[Row], list[float]]:
-        """Return the rows of a shard and the seconds that each took."""
+    def rows(self, shard: Shard) -> tuple[list[Row], list[float], list[Failure]]:
+        """Return the rows of a shard, the seconds that each took, and what failed."""
         rows: list[Row] = []
         seconds: list[float] = []
-        run = Run(self.job.model, self.job.options)  # what one learns on its way stays in a shard
+        failures: list[Failure] = []
+        run = Run(self._model, self.job.options)  # what one learns on its way stays in a shard
         with one_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.job.seed + shard.number)
             for start in range(0, len(shard.items), WINDOW):
                 began = time.perf_counter()
                 window = range(start, min(start + WINDOW, len(shard.items)))
-                rows += self._window(run, shard, window)
+                found = self._window(run, shard, window)
+                failures += [each for _, each in found if isinstance(each, Failure)]
+                rows += [_row(subject, each) for subject, each in found]
                 seconds += [(time.perf_counter() - began) / len(window)] * len(window)
-        return rows, seconds
+        return rows, seconds, failures
 
-    def _window(self, run: Run, shard: Shard, window: Sequence[int]) -> list[Row]:
-        """Return the rows of graphs that share model calls."""
+    def _window(self, run: Run, shard: Shard, window: Sequence[int]) -> list[tuple[Subject, Found]]:
+        """Return what was found for graphs that share model calls."""
         asked = [self._ask(shard, place) for place in window]
         answers = iter(_answers(run, [q for _, q in asked if isinstance(q, Question)]))
-        found = [(s, next(answers) if isinstance(q, Question) else q) for s, q in asked]
-        return [failed_row(s, f) if isinstance(f, str) else to_row(s, f) for s, f in found]
+        return [(s, next(answers) if isinstance(q, Question) else q) for s, q in asked]
 
-    def _ask(self, shard: Shard, place: int) -> tuple[Subject, Question | str]:
+    def _ask(self, shard: Shard, place: int) -> tuple[Subject, Question | Failure]:
         """Return what a row is about with its question, or the reason why it cannot be asked."""
         item, target = shard.items[place], shard.targets[place]
         if shard.graphs is None:
@@ -95,14 +110,24 @@ class Worker:
             return Subject(0, item), Question(self._graph, target, item)
         try:
             subject = Subject(item, name=shard.graphs.name(place))
-            return subject, Question(shard.graphs[place], target)
+            return subject, Question(self._moved(shard.graphs[place]), target)
         except MissingExtraError:
             raise
         except Exception as error:
-            return Subject(item), reason_of(error)
+            return Subject(item), _failure(error)
+
+    def _moved(self, what: Any) -> Any:
+        """Return a model or a graph where this worker computes."""
+        return what if self.job.device is None else what.to(self.job.device)
 
 
-def _answers(run: Run, questions: Sequence[Question]) -> list[SubgraphExplanation | str]:
+def _row(subject: Subject, found: Found) -> Row:
+    if isinstance(found, Failure):
+        return failed_row(subject, found.reason)
+    return to_row(subject, found)
+
+
+def _answers(run: Run, questions: Sequence[Question]) -> list[Found]:
     """Return an explanation or the reason for none; halving finds the graph at fault."""
     if not questions:
         return []
@@ -112,9 +137,15 @@ def _answers(run: Run, questions: Sequence[Question]) -> list[SubgraphExplanatio
         raise
     except Exception as error:
         if len(questions) == 1:
-            return [reason_of(error)]
+            return [_failure(error)]
     middle = len(questions) // 2
     return _answers(run, questions[:middle]) + _answers(run, questions[middle:])
+
+
+def _failure(error: Exception) -> Failure:
+    """Return why there is no explanation; an error that is not of our family is the model's."""
+    kind = type(error) if isinstance(error, EigsearchError) else ModelError
+    return Failure(reason_of(error), kind)
 
 
 def reason_of(error: Exception) -> str:
