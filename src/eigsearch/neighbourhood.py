@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +28,8 @@ _DEGREE_LAYERS = {
 # Layers that count the edges which *leave* a node: on a directed graph those matter as well, though
 # no message runs along them towards the explained node.
 _LEAVING_LAYERS = {"ChebConv"}
+# Layers that keep the best of all nodes: which these are, any edge of the graph may change.
+_CHOOSING_LAYERS = {"ClusterPooling", "EdgePooling", "MemPooling", "SelectTopK"}
 
 
 _FEW_SCANS = 32  # that together take as long as an index
@@ -175,18 +180,35 @@ class _EdgesBy:
         return np.argsort(self._end, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
 
 
-def count_hops(model: Any) -> int | None:
+def count_hops(model: Any, calls: Mapping[MessagePassing, int] | None = None) -> int | None:
     """Return how many hops away an edge can be and still change a node's output.
 
-    None where the model has no layer that tells, or layers that pass messages both ways: then any
-    edge may, whatever its direction.
+    `calls` tells how often each layer was called, once where it does not. None where the model has
+    no layer that tells, layers that pass messages both ways, or one that chooses among all nodes:
+    then any edge may.
     """
-    layers = [m for m in _modules(model) if isinstance(m, MessagePassing)]
-    layers = [m for m in layers if not _inside_another(m, layers)]
+    layers, calls = _layers(model), calls or {}
     if len({layer.flow for layer in layers}) != 1:
         return None
+    if any(type(module).__name__ in _CHOOSING_LAYERS for module in _modules(model)):
+        return None
     by_degree = any(_uses_source_degree(layer) for layer in layers)
-    return sum(_layer_hops(layer) for layer in layers) + by_degree
+    return sum(_layer_hops(layer) * calls.get(layer, 1) for layer in layers) + by_degree
+
+
+@contextmanager
+def counted_calls(model: Any) -> Iterator[Counter[MessagePassing]]:
+    """Count in a block how often each layer of a model is called."""
+    calls: Counter[MessagePassing] = Counter()
+    hooks = [
+        layer.register_forward_pre_hook(lambda own, _: calls.update([own]))
+        for layer in _layers(model)
+    ]
+    try:
+        yield calls
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def message_flow(model: Any) -> str:
@@ -204,6 +226,12 @@ def counts_leaving(model: Any) -> bool:
 
 def _modules(model: Any) -> list[torch.nn.Module]:
     return list(model.modules()) if isinstance(model, torch.nn.Module) else []
+
+
+def _layers(model: Any) -> list[MessagePassing]:
+    """Return the layers of a model that pass messages, without those that are part of another."""
+    layers = [module for module in _modules(model) if isinstance(module, MessagePassing)]
+    return [layer for layer in layers if not _inside_another(layer, layers)]
 
 
 def _inside_another(layer: MessagePassing, layers: list[MessagePassing]) -> bool:

@@ -12,7 +12,13 @@ from torch_geometric.data import Data
 from eigsearch.candidates import Whole
 from eigsearch.engine import BatchedEngine, Request
 from eigsearch.groups import GroupSpec
-from eigsearch.neighbourhood import Neighbourhood, count_hops, counts_leaving, message_flow
+from eigsearch.neighbourhood import (
+    Neighbourhood,
+    count_hops,
+    counted_calls,
+    counts_leaving,
+    message_flow,
+)
 from eigsearch.query import Query, node_query
 from eigsearch.sound import check_graph
 
@@ -33,6 +39,7 @@ class Reach:
         self._groups = groups
         self._engine = engine
         self._hops = count_hops(model)
+        self._counted = False  # whether layers were seen being called
         self._leaving = counts_leaving(model)
         self._extra_hops = 0
         self._whole_agrees = False
@@ -40,7 +47,18 @@ class Reach:
 
     def query(self, data: Data, node: int) -> Query:
         """Return the query about a node of a graph."""
+        query = node_query(data, node, self._around(data))
+        if self._counted or self._hops is None:
+            return query
+        self._hops = self._hops_of_calls(query)
         return node_query(data, node, self._around(data))
+
+    def _hops_of_calls(self, query: Query) -> int | None:
+        """Return how many hops the model sees, with a layer counted as often as it is called."""
+        self._counted = True
+        with counted_calls(self._model) as calls:
+            self._engine.outputs([Request(query, Whole(query.groups.count))])
+        return count_hops(self._model, calls)
 
     def suffices(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
         """Tell whether a wider cut changes nothing about the outputs of nodes.

@@ -17,6 +17,7 @@ from torch_geometric.nn import (
     LSTMAggregation,
     MessagePassing,
     PairNorm,
+    SAGEConv,
     SGConv,
     global_add_pool,
 )
@@ -216,6 +217,27 @@ def test_a_layer_that_is_used_three_times_reaches_three_hops() -> None:
         torch.testing.assert_close(
             ex.edge_score, torch.tensor(answer.score).double(), atol=1e-5, rtol=1e-5
         )
+
+
+def test_how_far_a_model_sees_shows_where_all_nodes_are_alike() -> None:
+    """Along a path of equal nodes a mean is the same from everywhere, until an edge is gone."""
+
+    class Averaged(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = SAGEConv(WIDTH, WIDTH)
+
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            for _ in range(3):
+                x = self.conv(x, edge_index).tanh()
+            return x
+
+    torch.manual_seed(0)
+    model, nodes = vivid(Averaged()), torch.arange(5)
+    ends = torch.stack([nodes[:-1], nodes[1:]])
+    data = Data(x=torch.ones(5, WIDTH).double(), edge_index=torch.cat([ends, ends.flip(0)], dim=1))
+    ex = eigsearch.explain(model, data, node=0)
+    assert ex.num_groups == 3
 
 
 def test_a_layer_of_several_hops() -> None:

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 from torch_geometric.data import Data
-from torch_geometric.nn import APPNP, GAT, GCN, ChebConv, GCNConv, GINConv, SGConv
+from torch_geometric.nn import APPNP, GAT, GCN, ChebConv, GCNConv, GINConv, GraphUNet, SGConv
 
-from eigsearch.neighbourhood import Neighbourhood, count_hops, message_flow
+from eigsearch.neighbourhood import Neighbourhood, count_hops, counted_calls, message_flow
 from eigsearch.query import node_query
 from tests.nets import house, mlp
 
@@ -94,10 +94,20 @@ def test_the_rest_of_a_group_comes_along_from_anywhere() -> None:
         (APPNP(K=4, alpha=0.1), 5),
         (ChebConv(2, 2, K=3), 3),
         (nn.Linear(2, 2), None),
+        (GraphUNet(2, 2, 2, depth=1), None),
     ],
 )
 def test_hops_are_counted_from_the_layers(model: nn.Module, hops: int | None) -> None:
     assert count_hops(model) == hops
+
+
+def test_a_layer_counts_as_often_as_it_is_called() -> None:
+    once, twice, never = (GINConv(mlp(1, 1)) for _ in range(3))
+    model, data = nn.ModuleList([once, twice, never]), path()
+    with counted_calls(model) as calls:
+        twice(twice(once(data.x, data.edge_index), data.edge_index), data.edge_index)
+    assert count_hops(model, calls) == 4  # one that was not called may be called another time
+    assert not any(layer._forward_pre_hooks for layer in model)
 
 
 def test_the_flow_is_that_of_the_layers() -> None:

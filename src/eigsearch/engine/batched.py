@@ -172,7 +172,8 @@ def _node_rows(output: Tensor, nodes: int, pieces: list[Piece]) -> list[Tensor]:
     if output.dim() != 2 or output.size(0) != nodes:
         raise ModelError(
             f"Expected the model to return one row for each of {nodes} nodes "
-            f"(got shape {list(output.shape)}). Leave `node` out for a model that predicts graphs."
+            f"(got shape {list(output.shape)}). Leave `node` out for a model that predicts graphs; "
+            "one with parameters for each node has to look them up, say by `data.n_id`."
         )
     blocks = output.split([piece.nodes.numel() for piece in pieces])
     return [b[p.explained_nodes()] for p, b in zip(pieces, blocks, strict=True)]
