@@ -129,6 +129,11 @@ def resolve_target(
     if task == "regression":
         index = _regression_index(target, len(row))
         return Target(task, "raw", index), row[index]
+    if not output.is_floating_point():
+        raise ModelError(
+            f"Expected a classifier to return scores or probabilities (got {output.dtype}). Return "
+            "what the class is chosen by, or pass task='regression' for a number that is counted."
+        )
     classes = 2 if task == "binary_classification" and len(row) == 1 else len(row)
     prediction = _predicted_class(kind, row)
     index = prediction if target is None else target

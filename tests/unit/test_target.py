@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from eigsearch.errors import ModelError
 from eigsearch.target import Target, needs_activation, resolve_target
 
 LOGITS = torch.tensor([[2.0, -1.0, 0.5], [0.0, 3.0, 1.0]], dtype=torch.float64)
@@ -132,6 +133,14 @@ def test_several_sigmoids_are_several_binary_outputs() -> None:
     assert needs_activation("auto", shares)
     assert resolved(shares)[0].task == "multiclass_classification"  # scores, for all we know
     assert not needs_activation("auto", LOGITS[0].softmax(0))
+
+
+@pytest.mark.parametrize("output", [torch.tensor([2]), torch.tensor([True])])
+def test_classes_are_no_scores(output: Tensor) -> None:
+    """Taken for one, the number of a class would be a logit, and 2 a high probability."""
+    with pytest.raises(ModelError, match="scores or probabilities"):
+        resolved(output)
+    assert resolved(output, task="regression")[1] == output
 
 
 def test_the_prediction_is_the_default_target() -> None:

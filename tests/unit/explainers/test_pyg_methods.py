@@ -49,6 +49,24 @@ class Messenger(nn.Module):
         return torch.stack([total[:, 1], 4 * total[:, 0] - 4], dim=1)
 
 
+class Kinds(LinearNet):
+    """Takes the number of each node's kind, as many networks for molecules do."""
+
+    def forward(self, x, edge_index, batch=None):
+        return super().forward(nn.functional.one_hot(x, 3).float(), edge_index, batch)
+
+
+def test_gnnexplainer_takes_features_without_columns():
+    data, model = bull(), Kinds().eval()
+    data.x = torch.tensor([0, 1, 2, 1, 1])
+    wide = bull()
+    wide.x = nn.functional.one_hot(data.x, 3).float()
+    found = GNNExplainer(epochs=5).rank(model, data, 1, None)
+    plain = LinearNet().eval()
+    plain.load_state_dict(model.state_dict())
+    torch.testing.assert_close(found, GNNExplainer(epochs=5).rank(plain, wide, 1, None))
+
+
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("node", [None, 2])
 def test_gnnexplainer_is_pygs_whatever_the_model_returns(end, node):

@@ -35,10 +35,12 @@ class TwoClass(torch.nn.Module):
 
     @property
     def inputs(self) -> tuple[Tensor, Tensor]:
-        """Features and edges to hand to PyG, which passes them back unchanged."""
+        """Features and edges to hand to PyG, which counts them and passes them back unchanged."""
         data = self._subject.data
         x = data.get("x")
-        return data.edge_index.new_zeros(data.num_nodes, 1) if x is None else x, data.edge_index
+        if x is None or x.dim() != 2:  # kinds of atoms, say: PyG counts rows and columns
+            x = data.edge_index.new_zeros(data.num_nodes, 1)
+        return x, data.edge_index
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         """Return the rows for the subject's graph, under the masks that PyG has set."""
