@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from eigsearch.agree import agree
 from eigsearch.candidates import Whole
 from eigsearch.engine import BatchedEngine, Request
 from eigsearch.groups import GroupSpec
@@ -22,7 +22,7 @@ from eigsearch.neighbourhood import (
 from eigsearch.query import Query, node_query
 from eigsearch.sound import check_graph
 
-_SAME, _NEAR = 1e-4, 1e-5  # relative and absolute; rounding is smaller
+_SAME = 2e-5  # of outputs; rounding is smaller
 _EXTRA_HOPS = 3  # a model whose reach is still unclear after so many is given the whole graph
 
 
@@ -31,7 +31,8 @@ class Reach:
 
     Its layers say how wide that is, but a model may do more than its layers say; so the outputs on
     what was cut are compared with those on one hop more, and with the edges that leave its nodes,
-    whose number a layer may look at.
+    whose number a layer may look at. A model that minds nodes which no edge leads to, as one with a
+    normalisation over graphs does, sees all of the graph.
     """
 
     def __init__(self, model: Any, groups: GroupSpec, engine: BatchedEngine) -> None:
@@ -40,18 +41,26 @@ class Reach:
         self._engine = engine
         self._hops = count_hops(model)
         self._counted = False  # whether layers were seen being called
+        self._compared = False  # whether it is known that the model minds no strangers
         self._leaving = counts_leaving(model)
         self._extra_hops = 0
         self._whole_agrees = False
         self._known: Neighbourhood | None = None
 
-    def query(self, data: Data, node: int) -> Query:
-        """Return the query about a node of a graph."""
-        query = node_query(data, node, self._around(data))
-        if self._counted or self._hops is None:
-            return query
-        self._hops = self._hops_of_calls(query)
-        return node_query(data, node, self._around(data))
+    def queries(self, asked: Sequence[tuple[Data, int]]) -> list[Query]:
+        """Return the queries about nodes; what one of them tells about the model holds for all."""
+        for data, node in asked:
+            if self._hops is None or (self._counted and self._compared):
+                break
+            self._learn(node_query(data, node, self._around(data)))
+        return [node_query(data, node, self._around(data)) for data, node in asked]
+
+    def _learn(self, query: Query) -> None:
+        """Find out how far the model sees by what it does with one graph."""
+        if not self._counted:
+            self._hops = self._hops_of_calls(query)
+        if self._hops is not None and self._minds_strangers(query):
+            self._hops = None
 
     def _hops_of_calls(self, query: Query) -> int | None:
         """Return how many hops the model sees, with a layer counted as often as it is called."""
@@ -59,6 +68,14 @@ class Reach:
         with counted_calls(self._model) as calls:
             self._engine.outputs([Request(query, Whole(query.groups.count))])
         return count_hops(self._model, calls)
+
+    def _minds_strangers(self, query: Query) -> bool:
+        """Tell whether nodes that no edge leads to matter; only a node with edges can tell."""
+        if not query.groups.count:
+            return False
+        self._compared = True
+        ((output,),) = self._engine.outputs([Request(query, Whole(query.groups.count))])
+        return not agree(output, self._engine.among_strangers(query).reshape(-1), _SAME)
 
     def suffices(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
         """Tell whether a wider cut changes nothing about the outputs of nodes.
@@ -69,7 +86,8 @@ class Reach:
             return True
         wider = [self._widened(query) for query in queries]
         seen = self._engine.outputs([Request(query, Whole(query.groups.count)) for query in wider])
-        return all(_same(*each) for each in zip(outputs, (more[0] for more in seen), strict=True))
+        pairs = zip(outputs, (more[0] for more in seen), strict=True)
+        return all(agree(output, more, _SAME) for output, more in pairs)
 
     def widen(self) -> None:
         """Take leaving edges into computation graphs, or else one hop more; in the end all."""
@@ -102,11 +120,7 @@ class Reach:
         wider = node_query(query.source, query.source_node, further)
         if wider.data.num_edges > query.data.num_edges or self._whole_agrees:
             return wider
-        self._whole_agrees = True  # or the caller will widen, and nothing is compared any more
-        return node_query(query.source, query.source_node, around.reaching(None, leaving=True))
-
-
-def _same(output: Tensor, more: Tensor) -> bool:
-    """Tell whether outputs agree but for rounding, whatever unit they are in."""
-    near = min(_NEAR, _SAME * float(output.abs().max()))
-    return torch.allclose(output, more, rtol=_SAME, atol=near)
+        whole = node_query(query.source, query.source_node, around.reaching(None, leaving=True))
+        # If the outputs differ, the caller will widen, and nothing is compared any more.
+        self._whole_agrees = whole.num_nodes > query.num_nodes
+        return whole

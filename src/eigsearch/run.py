@@ -12,6 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch import lockstep
+from eigsearch.agree import agree
 from eigsearch.caller import Caller, undisturbed
 from eigsearch.candidates import Asking, Induce, Removals, Rows, Whole
 from eigsearch.engine import BatchedEngine, Request, make_engine
@@ -35,7 +36,6 @@ from eigsearch.search import Curve, Outcome, Problem
 from eigsearch.target import needs_activation, phi_rows, resolve_target
 
 _SAME = 1e-3  # relative; two calls of a deterministic model agree far better than this
-_ROUNDINGS = 4  # in a row, where a number format is so coarse that they show
 
 
 class Question(NamedTuple):
@@ -100,7 +100,7 @@ class Run:
                 self.caller.check(query.data)
             return queries
         # A run is about graphs or about nodes, never both.
-        return [self._reach.query(q.data, int(q.node)) for q in questions if q.node is not None]
+        return self._reach.queries([(q.data, int(q.node)) for q in questions if q.node is not None])
 
     def _outputs(self, queries: Sequence[Query], ahead: bool) -> list[Tensor]:
         """Return the model's output for each graph, and what follows from it ahead of time.
@@ -149,11 +149,11 @@ class Run:
         rows = _graph_and_part(query)
         (together,) = self.batched.outputs([Request(query, Rows(rows, induce))])
         alone = [self.batched.outputs([Request(query, Rows(row[None], induce))]) for row in rows]
-        return _differ(together, torch.cat([output for (output,) in alone]))
+        return not agree(together, torch.cat([output for (output,) in alone]), _SAME)
 
     def _refuse_chance(self, first: Sequence[Tensor], again: Sequence[Tensor]) -> None:
         for once, twice in zip(first, again, strict=True):
-            if _differ(once, twice):
+            if not agree(once, twice, _SAME):
                 raise ModelError(
                     "Expected the model to give the same output twice for the same graph (got "
                     f"{once[0].tolist()} and {twice[0].tolist()}). Switch off dropout or sampling "
@@ -263,15 +263,6 @@ class Run:
     @cached_property
     def _config(self) -> dict[str, Any]:
         return self.options.describe()
-
-
-def _differ(once: Tensor, again: Tensor) -> bool:
-    """Tell whether outputs differ by more than rounding, whatever unit they are in."""
-    if not once.is_floating_point():
-        return not torch.equal(once, again)
-    share = max(_SAME, _ROUNDINGS * torch.finfo(once.dtype).eps)
-    unit = once.abs().max().clamp(max=1) + once.abs()
-    return bool(((once - again).abs() > share * unit).any())
 
 
 def _graph_and_part(query: Query) -> Tensor:

@@ -12,7 +12,7 @@ from eigsearch.caller import Caller
 from eigsearch.candidates import Whole
 from eigsearch.engine.memory import PROBE, measured, rows_within
 from eigsearch.engine.request import Part, Request
-from eigsearch.engine.union import Piece, cut, join, uncut
+from eigsearch.engine.union import Piece, among_strangers, cut, join, uncut
 from eigsearch.errors import ModelError
 from eigsearch.query import Query
 from eigsearch.target import ReturnType, check_finite, phi_rows
@@ -56,6 +56,11 @@ class BatchedEngine:
     def whole(self, query: Query) -> Tensor:
         """Return the model's output for a query's graph as it is: all nodes, or the graph."""
         return self.caller(join([uncut(query)], self.caller.needs))
+
+    def among_strangers(self, query: Query) -> Tensor:
+        """Return the output for an explained node with nodes that no edge leads to beside it."""
+        with torch.inference_mode():
+            return self.caller(join([among_strangers(query)], self.caller.needs))[query.node]
 
     def final_activation(self, query: Query) -> ReturnType | None:
         """Return what the model's last operation says about its outputs, where that is known."""

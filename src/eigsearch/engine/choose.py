@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from eigsearch.agree import agree
 from eigsearch.candidates import Induce, LeaveOneOut, Removals, Rows, Toggles, Whole
 from eigsearch.engine.batched import BatchedEngine
 from eigsearch.engine.incremental import IncrementalEngine, Unservable, expected_rows
@@ -127,8 +128,7 @@ class ChoosingEngine:
         (expected,) = self.batched.outputs([asked])
         if torch.finfo(expected.dtype).eps > _FINE:
             raise Unservable("in this number format, rounding alone makes engines disagree")
-        near = _AGREES * min(1.0, float(expected.abs().max()))  # outputs come in any unit
-        if not torch.allclose(found[some], expected, rtol=_AGREES, atol=near):
+        if not agree(expected, found[some], _AGREES):
             warnings.warn(
                 "Expected both engines to agree on this model (got a difference of "
                 f"{float((found[some] - expected).abs().max()):.3g}). The batched engine takes "

@@ -66,6 +66,13 @@ def uncut(query: Query) -> Piece:
     return Piece(query, 1, nodes, torch.zeros_like(nodes), edges, edge_index, whole=True)
 
 
+def among_strangers(query: Query) -> Piece:
+    """Return the graph, and beside it a copy of each node that has no edge."""
+    one = uncut(query)
+    nodes, owner = one.nodes.repeat(2), one.owner.repeat(2)
+    return Piece(query, 1, nodes, owner, one.edges, one.edge_index)
+
+
 def _edge_rows(query: Query, rows: Tensor) -> Tensor:
     """Return which directed edges each candidate keeps; those without a group always stay."""
     group = query.groups.index
