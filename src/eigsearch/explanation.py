@@ -147,19 +147,22 @@ class SubgraphExplanation:
         return sentence(self, f"class {self.target}", "edge")
 
     def to_pyg(self) -> EdgeInducedExplanation:
-        """Return the explanation as a PyG `Explanation` with a float `edge_mask`."""
-        graph = {k: v for k, v in self.data.to_dict().items() if k != "num_nodes"}
+        """Return the explanation as a PyG `Explanation` with a float `edge_mask`.
+
+        A graph may have masks already, the ground truth say; here they are the explanation's.
+        """
+        graph = {k: v for k, v in self.data.to_dict().items() if k != "node_mask"}
         index = {} if self.node is None else {"index": torch.tensor([self.node])}
-        return EdgeInducedExplanation(
-            **graph,
+        own = {
             **index,
-            num_nodes=int(self.data.num_nodes),
-            target=self.target,
-            edge_mask=self.edge_mask.float(),
-            edge_score=self.edge_score,
-            details=[self],
+            "num_nodes": int(self.data.num_nodes),
+            "target": self.target,
+            "edge_mask": self.edge_mask.float(),
+            "edge_score": self.edge_score,
+            "details": [self],
             **self.summary(),
-        )
+        }
+        return EdgeInducedExplanation(**{**graph, **own})
 
     @staticmethod
     def from_pyg(explanation: Explanation) -> SubgraphExplanation:

@@ -377,6 +377,19 @@ def test_explanations_copy_and_pickle(tmp_path: Path) -> None:
     assert "size" in repr(explanation)
 
 
+def test_a_graph_that_has_masks_goes_to_pyg_with_those_of_its_explanation() -> None:
+    """As those of PyG's `ExplainerDataset`, which have the ground truth under these names."""
+    data = house()
+    data.edge_mask, data.node_mask = torch.ones(data.num_edges), torch.zeros(9)
+    data.target = torch.tensor([7])
+    ex = eigsearch.explain(make_net(), data)
+    there = ex.to_pyg()
+    assert torch.equal(there.edge_mask.bool(), ex.edge_mask)
+    assert there.target == ex.target
+    assert there.available_explanations == ["edge_mask"]
+    assert there.get_explanation_subgraph().num_edges == int(ex.edge_mask.sum())
+
+
 @pytest.mark.parametrize("node", [None, 2])
 def test_explanations_go_to_pyg_and_back(node: int | None) -> None:
     data = house()
