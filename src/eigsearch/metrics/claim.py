@@ -110,6 +110,11 @@ def as_bool(mask: Tensor, threshold: float | None = None) -> Tensor:
 
 
 def _check_length(name: str, mask: Tensor | None, length: int) -> None:
+    if mask is not None and not isinstance(mask, Tensor):
+        raise InputError(
+            f"Expected `{name}` to be a tensor (got {type(mask).__name__}). "
+            "Convert it with torch.as_tensor."
+        )
     if mask is not None and (mask.dim() not in (1, 2) or mask.size(-1) != length):
         raise InputError(
             f"Expected `{name}` to have {length} entries in each row (got shape "

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch_geometric.explain.metric import characterization_score
@@ -179,6 +180,8 @@ def test_claims_that_do_not_fit_the_graph_are_refused():
     data = random_graph(1)
     with pytest.raises(InputError, match="neither"):
         Claim(data)
+    with pytest.raises(InputError, match=r"a tensor \(got ndarray\)"):
+        Claim(data, edge_mask=np.ones(data.num_edges))
     with pytest.raises(InputError, match="22 entries"):
         Claim(data, edge_mask=torch.ones(5))
     with pytest.raises(InputError, match="as many explanations"):

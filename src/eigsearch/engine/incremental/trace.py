@@ -31,6 +31,7 @@ _HOOKS = tuple(f"_{step}_forward_{kind}" for step in _STEPS for kind in ("pre_ho
 
 
 _ABSENT: Any = object()
+_OF_CALLERS = ("training", "cached", "_cached")
 
 # While torch.fx traces a model, all modules of the process answer to it: one trace at a time.
 _TRACING = threading.Lock()
@@ -197,8 +198,11 @@ def _unmarked(model: torch.nn.Module) -> Iterator[None]:
     finally:
         for now, then in before:
             for name in now.keys() - then.keys():
-                del now[name]
-            now.update(then)
+                now.pop(name, None)
+            for name, value in then.items():
+                # Flags and caches are of those who call the model, in this thread or another.
+                if now.get(name) is not value and not name.startswith(_OF_CALLERS):
+                    now[name] = value
 
 
 def _call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
