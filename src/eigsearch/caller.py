@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
+from torch_geometric.nn import Sequential
 from torch_geometric.typing import SparseTensor
 
 from eigsearch.errors import InputError, ModelError, UnsupportedError
@@ -123,6 +124,9 @@ def parameters_of(model: Any) -> dict[str, inspect.Parameter]:
         free = list(parameters_of(model.func).items())[len(model.args) :]
         return {name: parameter for name, parameter in free if name not in model.keywords}
     model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
+    if isinstance(model, Sequential):  # takes anything, and knows the names by itself
+        names = model.signature.param_dict
+        return {n: inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names}
     inside = getattr(model, "module", None)  # what DataParallel and its like wrap
     own = _own_parameters(model.forward if isinstance(model, torch.nn.Module) else model)
     return own if own or inside is None else parameters_of(inside)

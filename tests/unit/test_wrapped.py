@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 from torch_geometric.data import Data
 from torch_geometric.explain import Explainer
+from torch_geometric.nn import Sequential
 
 import eigsearch
 from eigsearch.errors import InputError
@@ -125,3 +126,17 @@ def test_wrapped_models_in_the_explainer_of_pyg(wrap: Any) -> None:
     expected = eigsearch.explain(Model(), data)
     found = explainer(data.x, data.edge_index, batch=batch)
     assert torch.equal(found.edge_mask.bool(), expected.edge_mask)
+
+
+def test_a_sequential_of_pyg_says_by_itself_what_it_takes() -> None:
+    """Its forward takes anything; the names are in its description."""
+    net, nodes = make_net(), make_net(pool=None)
+    pooled = lambda x, edge_index, batch: net(x, edge_index, batch=batch)  # noqa: E731
+    chain = Sequential("x, edge_index, batch", [(pooled, "x, edge_index, batch -> x"), nn.ReLU()])
+    named = Sequential("x, edge_index", [(nodes, "x, edge_index -> x"), nn.Identity()])
+    flat = lambda x, edge_index, batch: pooled(x, edge_index, batch).relu()  # noqa: E731
+    for model, alone, node in [(chain, flat, None), (named, nodes, 2)]:
+        expected = eigsearch.explain(alone, plain(), node=node)
+        torch.testing.assert_close(
+            eigsearch.explain(model, plain(), node=node).edge_score, expected.edge_score
+        )
