@@ -14,9 +14,11 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import (
     GIN,
+    EdgeConv,
     GCNConv,
     GraphConv,
     MessagePassing,
+    MLPAggregation,
     SAGEConv,
     global_mean_pool,
 )
@@ -28,7 +30,16 @@ from eigsearch.engine import BatchedEngine, Request
 from eigsearch.engine.incremental import IncrementalEngine, interpret, readout, states
 from eigsearch.neighbourhood import Neighbourhood, count_hops
 from eigsearch.query import Query, graph_query, node_query
-from tests.nets import CONVS, MORE_CONVS, POOLS, WIDTH, attributed, house, make_net, vivid
+from tests.nets import (
+    CONVS,
+    MORE_CONVS,
+    POOLS,
+    WIDTH,
+    attributed,
+    house,
+    make_net,
+    vivid,
+)
 
 
 def families(query: Query, seed: int = 0) -> list[Request]:
@@ -215,6 +226,27 @@ def test_an_operation_that_fails_on_states_is_left_to_the_batched_engine(
     torch.testing.assert_close(
         ex.edge_score, eigsearch.explain(make_net(), house(), engine="batched").edge_score
     )
+
+
+def test_a_layer_that_minds_the_order_of_messages_is_served_by_the_batched_engine() -> None:
+    """Where all nodes differ no two rows are united, so the check of one graph tells nothing."""
+    model = make_net("Edge", "sum")
+    for conv in model.convs:
+        conv.aggr_module = vivid(MLPAggregation(WIDTH, WIDTH, max_num_elements=9, num_layers=1))
+    data = house()
+    data.edge_index = data.edge_index[:, data.edge_index[1].argsort(stable=True)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert eigsearch.explain(model, data, engine="incremental").engine == "batched"
+
+
+@pytest.mark.parametrize("scheme", ["max", "std", "median", ["mean", "min"]])
+def test_layers_that_do_not_are_served(scheme: str | list[str]) -> None:
+    model = make_net("Edge", "sum")
+    width = WIDTH // 2 if isinstance(scheme, list) else WIDTH
+    model.convs[1] = vivid(EdgeConv(nn.Linear(2 * WIDTH, width), aggr=scheme))
+    query = graph_query(house(), "undirected")
+    assert_same(model, [Request(query, Prefixes(torch.arange(9), [4, 9]))])
 
 
 def test_half_precision_is_served_by_the_batched_engine() -> None:

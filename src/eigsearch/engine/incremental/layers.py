@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 from torch_geometric import nn as pyg
+from torch_geometric.nn import aggr
 
 from eigsearch.engine.incremental.ragged import Array
 from eigsearch.engine.incremental.scene import Scene, State, Unservable
@@ -34,6 +35,13 @@ _BIPARTITE = (
 )  # fmt: skip
 _HOMOGENEOUS = (pyg.PNAConv,)
 _FUSED = (pyg.SAGEConv, pyg.GraphConv)
+# Aggregations for which messages are a multiset, as they are for colours. An LSTM, or an MLP over
+# all of them, minds their order.
+_UNORDERED = (
+    aggr.MaxAggregation, aggr.MeanAggregation, aggr.MedianAggregation, aggr.MinAggregation,
+    aggr.MulAggregation, aggr.PowerMeanAggregation, aggr.QuantileAggregation,
+    aggr.SoftmaxAggregation, aggr.StdAggregation, aggr.SumAggregation, aggr.VarAggregation,
+)  # fmt: skip
 
 
 def run_layer(scene: Scene, layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> State:
@@ -45,12 +53,23 @@ def run_layer(scene: Scene, layer: Any, args: tuple[Any, ...], kwargs: dict[str,
     unknown = set(call) - {"x", "edge_index", *edge_inputs}
     if layer.flow != "source_to_target":
         raise Unservable(f"{type(layer).__name__} passes messages backwards.")
+    if not _is_unordered(layer.aggr_module):
+        raise Unservable(f"{type(layer).__name__} may mind the order of its messages.")
     if not isinstance(state, State) or any(call[name] is not None for name in unknown):
         raise Unservable(f"{type(layer).__name__} is called in a way that is not known.")
     by_degree = type(layer) is pyg.GCNConv and layer.normalize
     step = Step(scene, state, scene.next_table(state, by_degree), edge_inputs)
     value = _runner(layer)(step, layer)
     return State(step.table, step.place, value, state.depth + 1)
+
+
+def _is_unordered(aggregation: Any) -> bool:
+    """Tell whether an aggregation gives the same for messages in any order."""
+    if type(aggregation) is aggr.MultiAggregation:
+        return all(map(_is_unordered, aggregation.aggrs))
+    if type(aggregation) is aggr.DegreeScalerAggregation:
+        return _is_unordered(aggregation.aggr)
+    return aggregation is None or type(aggregation) in _UNORDERED
 
 
 @cache
