@@ -20,8 +20,8 @@ from benchmarks.speed.timing import interleaved, write
 from eigsearch import datasets, explain, explain_dataset
 from eigsearch.caller import undisturbed
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes
-from eigsearch.engine import Request
-from eigsearch.engine.union import join
+from eigsearch.engine.request import Part, Request
+from eigsearch.engine.union import Piece, cut, join
 from eigsearch.models import zoo
 from eigsearch.options import Options
 from eigsearch.run import Question, Run
@@ -85,9 +85,15 @@ def candidate_batches(model: Any, graphs: list[Data]) -> list[Batch]:
         ]
         requests += [Request(query, family) for family in families]
     return [
-        join([part.cut() for part in batch], run.caller.needs)
+        join([union(part) for part in batch], run.caller.needs)
         for batch in run.batched._batches(requests)
     ]
+
+
+def union(part: Part) -> Piece:
+    """Return some candidates of a request as a disjoint union."""
+    query, family = part.request.query, part.request.family
+    return cut(query, family.rows(part.start, part.stop), family.induce)
 
 
 def main() -> None:
