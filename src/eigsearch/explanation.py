@@ -12,6 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.explain import Explanation
 
+from eigsearch.atomic import write_atomic
 from eigsearch.errors import InputError
 from eigsearch.plain import from_plain, to_plain
 from eigsearch.pyg_explanation import EdgeInducedExplanation
@@ -214,7 +215,7 @@ class SubgraphExplanation:
                 f"Expected a path that ends in .json, .html, .svg or .png (got {path.name!r}). "
                 "Choose another suffix."
             )
-        path.write_text(json.dumps(self.to_dict()))
+        write_atomic(path, json.dumps(self.to_dict()).encode())
         return path
 
     def plot(self, ax: Axes | None = None, names: Names | None = None) -> Axes:

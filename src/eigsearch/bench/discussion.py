@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigsearch.atomic import write_atomic
 from eigsearch.bench.frame import OURS, display, over_seeds, read_frame, section
 from eigsearch.bench.margins import EVEN, loss_frame, margin_frame
 from eigsearch.bench.nodes import auc_frame
@@ -18,7 +19,6 @@ from eigsearch.bench.page import template
 from eigsearch.bench.published import published_line
 from eigsearch.bench.report import exhibits
 from eigsearch.bench.searching import lead_frame, optimum_gaps, ours
-from eigsearch.store.atomic import write_atomic
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eigsearch.atomic import write_atomic
 from eigsearch.bench.beyond import beyond_exhibits
 from eigsearch.bench.drift import drift_exhibits
 from eigsearch.bench.effort import effort_exhibits
@@ -18,7 +19,6 @@ from eigsearch.bench.overview import conditions, overview_exhibits
 from eigsearch.bench.page import Picture, page
 from eigsearch.bench.searching import search_exhibits
 from eigsearch.bench.theme import DARK, LIGHT, Draw, render
-from eigsearch.store.atomic import write_atomic
 
 if TYPE_CHECKING:
     import pandas as pd

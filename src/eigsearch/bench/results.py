@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from eigsearch.atomic import remove_leftovers, write_atomic
 from eigsearch.bench.schema import ROWS, Row
 from eigsearch.errors import InputError
-from eigsearch.store.atomic import remove_leftovers, write_atomic
 
 _PACKED = "packed.parquet"
 _RUNS = "runs.txt"

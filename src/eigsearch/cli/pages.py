@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from eigsearch.atomic import write_atomic
 from eigsearch.cli.outputs import check_directory
 from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.report import Names, comparison_page, gallery_page, save_figure
 from eigsearch.store import Row
-from eigsearch.store.atomic import write_atomic
 
 _SUFFIXES = (".html", ".svg", ".png", ".json")
 

@@ -1,6 +1,5 @@
 """Graphs in a file: safetensors, or what was written with `torch.save`; nothing in it is run."""
 
-import os
 import pickle
 import warnings
 from collections.abc import Iterable, Sequence
@@ -13,6 +12,7 @@ from torch_geometric.data import Data
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
 
+from eigsearch.atomic import replacing
 from eigsearch.datasets.columns import Columns
 from eigsearch.datasets.dataset import GraphDataset, Task
 from eigsearch.datasets.mapped import open_graphs, write_graphs
@@ -31,16 +31,12 @@ def save_file(graphs: Iterable[Data], path: str | Path) -> None:
     a run reads only the graphs that it explains; any other name gets a list in `torch.save`.
     """
     path = Path(path)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with replacing(path) as aside:
         if path.suffix == SAFETENSORS:
             write_graphs(graphs, aside)
         else:
             with aside.open("wb") as stream:  # torch would write the name of a path into the file
                 torch.save(list(graphs), stream)
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def load_file(path: str | Path, task: Task | None = None) -> GraphDataset:

@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from eigsearch import datasets
+from eigsearch.atomic import write_atomic
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets.dataset import Task
 from eigsearch.errors import InputError
@@ -70,7 +71,8 @@ class Card:
 
     def save(self, path: Path) -> None:
         """Write the card as JSON."""
-        path.write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n", "utf-8")
+        text = json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+        write_atomic(path, text.encode())
 
 
 def make_card(result: TrainResult, dataset: GraphDataset) -> Card:

@@ -5,6 +5,7 @@ from pathlib import Path
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from eigsearch.atomic import replacing
 from eigsearch.errors import InputError
 from eigsearch.models.cards import Card, read_card
 from eigsearch.models.gnn import GNN
@@ -21,7 +22,8 @@ def save_model(model: GNN, card: Card, directory: str | Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{file_stem(card.dataset, card.recipe.conv)}.safetensors"
     weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
-    save_file(weights, path)
+    with replacing(path) as aside:
+        save_file(weights, aside)
     card.save(path.with_suffix(".json"))
     return path
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eigsearch.atomic import replacing
 from eigsearch.errors import MissingExtraError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.report.artist import INK, SOFT, Artist, as_text
@@ -86,7 +87,8 @@ def save_figure(
         text = as_text(sentence(explanation, names, unit))
         figure.suptitle(text, x=0.02, ha="left", fontsize=11, color=INK)
         undated = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-        figure.savefig(path, metadata=undated, dpi=200)
+        with replacing(path) as aside:
+            figure.savefig(aside, format=path.suffix[1:], metadata=undated, dpi=200)
     return path
 
 

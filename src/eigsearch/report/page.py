@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from eigsearch.atomic import write_atomic
 from eigsearch.report.palette import Colour, css_variables
 
 _STATIC = Path(__file__).parent / "static"
@@ -54,7 +55,7 @@ def render(
 def save_page(page: str, path: str | Path) -> Path:
     """Write a page to a file and return its path."""
     path = Path(path)
-    path.write_text(page, encoding="utf-8")
+    write_atomic(path, page.encode())
     return path
 
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from eigsearch.atomic import inside, write_atomic
 from eigsearch.errors import InputError
 from eigsearch.store import Manifest, ResultDirectory, ShardFiles, read, read_manifest, rows
-from eigsearch.store.atomic import inside, write_atomic
 from eigsearch.store.encode import rows_to_lines, rows_to_parquet, times_to_parquet
 from eigsearch.store.rows import Subject, failed_row
 

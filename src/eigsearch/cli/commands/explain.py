@@ -56,12 +56,12 @@ def explain(
 
         eigsearch explain --dataset BA-Shapes --node 300:400 --out results --workers 8
     """
+    from eigsearch.atomic import inside
     from eigsearch.cli.arena import make_ranker
     from eigsearch.cli.choose import check_groups, choose_data, choose_model
     from eigsearch.cli.pages import check_outputs
     from eigsearch.cli.running import Assignment, chosen
     from eigsearch.options import Options
-    from eigsearch.store.atomic import inside
 
     strategy = _search(search, size)
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)

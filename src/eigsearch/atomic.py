@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from eigsearch.errors import InputError
@@ -13,26 +15,37 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def write_atomic(path: Path, content: bytes) -> None:
-    """Write a file so that no crash, not even of the machine, leaves a part of it.
+    """Write a file so that no crash, not even of the machine, leaves a part of it."""
+    with replacing(path) as aside:
+        aside.write_bytes(content)
 
-    The bytes go to a hidden file beside it, reach the disk, and take the name in one step. A crash
-    of the machine may lose the name again, until `sync_directory`.
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a hidden path to write to; what is there in the end replaces the file, or nothing does.
+
+    The bytes reach the disk before they take the name, in one step. A crash of the machine may lose
+    the name again, until `sync_directory`.
     """
+    path = path.resolve()  # a link stays a link
+    if path.exists() and not path.is_file():  # a device or a pipe is written to, not replaced
+        yield path
+        return
     aside = path.with_name(f".{path.name}.{os.getpid()}{_ASIDE}")
     try:
-        with aside.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
+        yield aside
+        with aside.open("rb+") as stream:
             os.fsync(stream.fileno())
         os.replace(aside, path)
     except OSError as error:
-        aside.unlink(missing_ok=True)
         if error.errno in _FULL:
             raise InputError(
                 f"Expected room for {path} on its disk (got: {error.strerror}). Free some and "
-                "repeat the command: it goes on where it stopped."
+                "repeat the command: what is there is kept, and a run goes on where it stopped."
             ) from error
         raise
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def remove_leftovers(directory: Path) -> None:
