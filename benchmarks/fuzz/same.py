@@ -127,10 +127,10 @@ class Pair:
 
     @property
     def _tie_tolerance(self) -> Tensor:
-        whole = self.plain.phi(self.one, self.one.data, self.one.node)
-        return tie_tolerance(
-            self.plain.target(self.one), whole, self.one.score, self.plain.groups(self.one)
-        )
+        whole = torch.tensor(self.plain.phi(self.one, self.one.data, self.one.node)).double()
+        target, score = self.plain.target(self.one), self.one.score
+        owner = torch.zeros(len(score), dtype=torch.long)
+        return tie_tolerance(target, whole, score, self._group_distance, owner)
 
     @property
     def _group_distance(self) -> Tensor:

@@ -39,12 +39,17 @@ class Groups:
     @cached_property
     def distance(self) -> Tensor:
         """The denominator of the linear gradient; 1 where a group has no weight to divide by."""
-        return self.weight.masked_fill(self.weight <= 0, 1.0)
+        return distance_of(self.weight)
 
     @property
     def count(self) -> int:
         """The number of groups, |E| in the words of the paper."""
         return self.weight.numel()
+
+
+def distance_of(weight: Tensor) -> Tensor:
+    """Return what the drop of each group of this weight is divided by."""
+    return weight.masked_fill(weight <= 0, 1.0)
 
 
 def make_groups(spec: GroupSpec, data: Data) -> Groups:

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.candidates import Asking, Complements, Family, LeaveOneOut, Prefixes
-from eigsearch.groups import Groups
+from eigsearch.groups import Groups, distance_of
 from eigsearch.query import Query
 from eigsearch.target import Target
 
@@ -99,22 +99,22 @@ class LinearGradients:
 def linear_rankings(
     queries: Sequence[Query], wholes: Sequence[Tensor], withouts: Sequence[Tensor]
 ) -> list[Ranking]:
-    """Return the ranking of each query's groups by their linear gradients."""
-    scores, near = [], []
-    for query, whole, without in zip(queries, wholes, withouts, strict=True):
-        score = linear_gradient(query.goal, whole, without, query.groups)
-        scores.append(score)
-        near.append(tie_tolerance(query.goal, float(whole), score, query.groups))
-    return rank_each(scores, near)
+    """Return the ranking of each query's groups by their linear gradients; all are of one task."""
+    goal, counts = queries[0].goal, [without.numel() for without in withouts]
+    owner = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
+    whole, without = torch.stack(list(wholes)).cpu()[owner], torch.cat(list(withouts)).cpu()
+    distance = distance_of(torch.cat([query.groups.weight for query in queries]).cpu())
+    score = linear_gradient(goal, whole, without, distance)
+    near = tie_tolerance(goal, whole, score, distance, owner)
+    return rank_each(score.numpy(), near.numpy(), np.cumsum([0, *counts]))
 
 
-def linear_gradient(target: Target, whole: Tensor, without: Tensor, groups: Groups) -> Tensor:
+def linear_gradient(target: Target, whole: Tensor, without: Tensor, distance: Tensor) -> Tensor:
     """Return s(c|E_t) = (φ(c|A, X) − φ(c|A^t, X)) / |A − A^t| for each group (Lu et al. 2024).
 
     `whole` is φ of the graph, `without` φ of the graph without each group.
     """
-    drop = target.change(whole, without)
-    return drop / groups.distance.to(drop.device)
+    return target.change(whole, without) / distance
 
 
 def rank(score: Tensor, tolerance: Tensor | float = 0.0) -> Ranking:
@@ -126,21 +126,18 @@ def rank(score: Tensor, tolerance: Tensor | float = 0.0) -> Ranking:
     >>> rank(torch.tensor([1.0, 3.0, 1.0])).cuts
     (1, 3)
     """
-    near = tolerance if isinstance(tolerance, Tensor) else torch.full(score.shape, tolerance)
-    return rank_each([score], [near])[0]
+    value = score.detach().cpu().double().numpy()
+    near = np.broadcast_to(torch.as_tensor(tolerance).cpu().numpy(), value.shape)
+    return rank_each(value, near, np.array([0, len(value)]))[0]
 
 
-def rank_each(scores: Sequence[Tensor], tolerances: Sequence[Tensor]) -> list[Ranking]:
-    """Return the rankings of several lists of scores, found together.
+def rank_each(value: np.ndarray, near: np.ndarray, start: np.ndarray) -> list[Ranking]:
+    """Return the rankings of several lists of scores that lie end to end, with their tolerances.
 
-    The lists are sorted as one, each below the one before it, so that a hundred short ones take
-    hardly longer than one.
+    `start` says where each begins, and at the end where the last one ends. They are sorted as one,
+    each below the one before it, so that a hundred short ones take hardly longer than one.
     """
-    scores = [score.detach().cpu().double() for score in scores]
-    start = np.concatenate([[0], np.cumsum([score.numel() for score in scores])])
-    value = torch.cat(scores).numpy()
-    near = torch.cat([tolerance.cpu() for tolerance in tolerances]).numpy()
-    owner = np.repeat(np.arange(len(scores)), np.diff(start))
+    owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
     order = np.lexsort((-value, owner))
     begins = owner[1:] != owner[:-1]
     step = value[order[:-1]] - value[order[1:]]
@@ -151,8 +148,12 @@ def rank_each(scores: Sequence[Tensor], tolerances: Sequence[Tensor]) -> list[Ra
     ends = np.append(np.flatnonzero(apart) + 1, len(value))
     cuts = np.split(ends, np.searchsorted(ends, start[1:-1], side="right"))
     return [
-        Ranking(score, torch.from_numpy(order[a:b] - a), tuple((cut - a).tolist()) if b > a else ())
-        for score, a, b, cut in zip(scores, start[:-1], start[1:], cuts, strict=True)
+        Ranking(
+            torch.from_numpy(value[a:b]),
+            torch.from_numpy(order[a:b] - a),
+            tuple((cut - a).tolist()) if b > a else (),
+        )
+        for a, b, cut in zip(start[:-1].tolist(), start[1:].tolist(), cuts, strict=True)
     ]
 
 
@@ -169,19 +170,20 @@ def _pairwise(step: np.ndarray, near: np.ndarray, begins: np.ndarray) -> np.ndar
     return np.maximum(widest[:-1], widest[1:])
 
 
-def tie_tolerance(target: Target, whole: float, score: Tensor, groups: Groups) -> Tensor:
+def tie_tolerance(
+    target: Target, whole: Tensor, score: Tensor, distance: Tensor, owner: Tensor
+) -> Tensor:
     """Return, per group, how far apart scores may be and still count as equal.
 
     Equal means within 1e-4 in log-odds. A regression has no natural unit: there it is 1e-4 of the
-    largest drop.
+    largest drop among the groups of the same owner.
     """
-    distance = groups.distance.cpu()
-    if target.task == "regression":
-        drop = score.cpu() * distance
-        unit = TIE_TOLERANCE * float(drop.abs().max()) if drop.numel() else 0.0
-    else:
-        unit = TIE_TOLERANCE
-    return max(unit, ROUNDING * abs(whole)) / distance
+    unit = torch.full_like(score, TIE_TOLERANCE)
+    if target.task == "regression" and score.numel():
+        drop = (score * distance).abs()
+        largest = drop.new_zeros(int(owner.max()) + 1).scatter_reduce_(0, owner, drop, "amax")
+        unit = TIE_TOLERANCE * largest[owner]
+    return torch.maximum(unit, ROUNDING * whole.abs()) / distance
 
 
 def rounding(score: Tensor) -> float:

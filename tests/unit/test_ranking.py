@@ -18,16 +18,18 @@ def groups(*weights: float) -> Groups:
 
 def test_the_linear_gradient_is_the_drop_per_weight() -> None:
     whole, without = torch.tensor(3.0), torch.tensor([1.0, 4.0, 3.0])
-    assert linear_gradient(CLASS, whole, without, groups(2, 2, 1)).tolist() == [1, -0.5, 0]
+    assert linear_gradient(CLASS, whole, without, groups(2, 2, 1).distance).tolist() == [1, -0.5, 0]
 
 
 def test_a_group_without_weight_counts_as_one() -> None:
-    score = linear_gradient(CLASS, torch.tensor(3.0), torch.tensor([1.0]), groups(0))
+    score = linear_gradient(CLASS, torch.tensor(3.0), torch.tensor([1.0]), groups(0).distance)
     assert score.tolist() == [2]
 
 
 def test_a_regression_counts_change_both_ways() -> None:
-    score = linear_gradient(VALUE, torch.tensor(3.0), torch.tensor([1.0, 5.0]), groups(2, 2))
+    score = linear_gradient(
+        VALUE, torch.tensor(3.0), torch.tensor([1.0, 5.0]), groups(2, 2).distance
+    )
     assert score.tolist() == [1, 1]
 
 
@@ -53,18 +55,29 @@ def test_two_groups_tie_within_the_larger_of_their_tolerances() -> None:
     assert rank(torch.tensor([3.0, 2.5, 2.0]), tolerance).cuts == (3,)
 
 
+def tolerance_of(target: Target, whole: float, score: list[float], of: Groups) -> torch.Tensor:
+    scores, owner = torch.tensor(score, dtype=torch.float64), torch.zeros(len(score)).long()
+    return tie_tolerance(target, torch.tensor(whole).double(), scores, of.distance, owner)
+
+
+def test_a_window_of_graphs_ties_each_graph_in_its_own_unit() -> None:
+    score, owner = torch.tensor([50.0, 10, 0.5]).double(), torch.tensor([0, 0, 2])
+    tolerance = tie_tolerance(VALUE, torch.zeros(3).double(), score, torch.ones(3).double(), owner)
+    torch.testing.assert_close(tolerance, torch.tensor([5e-3, 5e-3, 5e-5]).double())
+
+
 def test_the_tolerance_is_in_log_odds_and_scales_with_weight() -> None:
-    tolerance = tie_tolerance(CLASS, 2.0, torch.zeros(2), groups(2, 4))
+    tolerance = tolerance_of(CLASS, 2.0, [0, 0], groups(2, 4))
     torch.testing.assert_close(tolerance, torch.tensor([0.5e-4, 0.25e-4]).double())
 
 
 def test_a_large_score_ties_at_its_own_rounding() -> None:
-    tolerance = tie_tolerance(CLASS, 1e4, torch.zeros(1), groups(1))
+    tolerance = tolerance_of(CLASS, 1e4, [0], groups(1))
     torch.testing.assert_close(tolerance, torch.tensor([2e-2]).double())
 
 
 def test_a_regression_ties_in_its_own_unit() -> None:
-    tolerance = tie_tolerance(VALUE, 0.0, torch.tensor([50.0, 10.0]), groups(2, 2))
+    tolerance = tolerance_of(VALUE, 0.0, [50, 10], groups(2, 2))
     torch.testing.assert_close(tolerance, torch.tensor([5e-3, 5e-3]).double())
 
 

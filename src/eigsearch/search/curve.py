@@ -45,7 +45,7 @@ class Curve:
     @property
     def best(self) -> int:
         """The position of the highest gain, the smallest size on a tie."""
-        gain = self.gain.numpy()
+        gain = self.fidelity_plus.numpy() - self.fidelity_minus.numpy()
         least = gain.max() - gain_rounding(self.kept.numpy(), self.removed.numpy())
         return int((gain >= least).argmax())
 
@@ -59,12 +59,12 @@ class Curve:
 
     def columns(self) -> dict[str, Tensor]:
         """Return the columns by name; `from_columns` makes them a curve again."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in _COLUMNS}
 
     @staticmethod
     def from_columns(columns: Mapping[str, Sequence[float]]) -> Curve:
         """Return the curve with these columns of plain numbers, as they were read from a file."""
-        kinds = {field.name: torch.float64 for field in fields(Curve)} | {"size": torch.long}
+        kinds = dict.fromkeys(_COLUMNS, torch.float64) | {"size": torch.long}
         return Curve(**{name: torch.tensor(columns[name], dtype=kinds[name]) for name in kinds})
 
     @staticmethod
@@ -80,3 +80,6 @@ class Curve:
         """Return the curve of a graph without edges."""
         nothing = torch.zeros(0, dtype=torch.float64)
         return Curve(nothing.long(), nothing, nothing, nothing, nothing)
+
+
+_COLUMNS = tuple(field.name for field in fields(Curve))
