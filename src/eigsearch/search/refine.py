@@ -208,11 +208,12 @@ class _Climb:
             single = by_promise(problem, problem.gain(kept, removed), kept, removed)
             short = np.sort(single[:_SHORTLIST])
             one, other = short[one], short[other]
-        phi = kept[one] + kept[other] - here.kept, removed[one] + removed[other] - here.removed
         size = singles.size[one] + singles.size[other] - np.count_nonzero(here.keep)
-        promise = self._worth(problem.gain(*phi), size)
-        allowed = np.flatnonzero(promise > -np.inf)
-        best = allowed[by_promise(problem, promise[allowed], *(each[allowed] for each in phi))]
+        smallest, largest = problem.allowed
+        allowed = np.flatnonzero((size >= smallest) & (size <= largest))
+        one, other, size = one[allowed], other[allowed], size[allowed]
+        phi = kept[one] + kept[other] - here.kept, removed[one] + removed[other] - here.removed
+        best = by_promise(problem, self._worth(problem.gain(*phi), size), *phi)
         first, partners = _star(one[best], other[best], self.options.pairs)
         order, base = problem.ranking.order.numpy(), here.keep.copy()
         base[order[first]] ^= True

@@ -189,10 +189,7 @@ def _schedules(
 
 def _toggling_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array]:
     """Return the birth and the flip of each group: those of the base are there from the start."""
-    birth = np.zeros(base[-1], np.int64)
-    for part, first, stop in zip(parts, base[:-1], base[1:], strict=True):
-        if isinstance(part.request.family, Toggles):
-            birth[first:stop][~part.request.family.base.numpy()] = NEVER
+    birth = np.where(np.concatenate([_missing(part) for part in parts]), NEVER, 0)
     flips = [_flips(part) for part in parts]
     first = starts(np.asarray([len(each) for each in flips]))
     lane, group = owners(first), np.concatenate(flips)
@@ -201,6 +198,14 @@ def _toggling_schedule(parts: Sequence[Part], base: Array) -> tuple[Array, Array
     flip = np.full(base[-1], -1)
     flip[(group + base[lane])[moves]] = time[moves]
     return birth, flip
+
+
+def _missing(part: Part) -> Array:
+    """Tell which groups the base of a toggling lane lacks."""
+    family = part.request.family
+    if isinstance(family, Toggles):
+        return ~family.base.numpy()
+    return np.zeros(part.request.query.groups.count, bool)
 
 
 def _flips(part: Part) -> Array:
