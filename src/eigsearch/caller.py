@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import Sequential
+from torch_geometric.nn import Sequential, SortAggregation
 from torch_geometric.typing import SparseTensor
 
 from eigsearch.errors import InputError, ModelError, UnsupportedError
@@ -54,6 +54,12 @@ class Caller:
     def needs(self, key: str) -> bool:
         """Tell whether the model may read this attribute of a graph."""
         return self.takes_object or key in self._parameters
+
+    @cached_property
+    def sorts_nodes(self) -> bool:
+        """Whether the model pools nodes by sorting them."""
+        modules = self.model.modules() if isinstance(self.model, torch.nn.Module) else ()
+        return any(isinstance(module, SortAggregation) for module in modules)
 
     def check(self, data: Data) -> None:
         """Refuse a graph that lacks an argument which the model requires, or has a sparse one."""

@@ -118,9 +118,10 @@ class Run:
 
         That comes before any answer, because the first one has to be computed as all others are.
         """
-        largest = max(queries, key=lambda query: query.groups.count)
+        largest = _largest(queries)
         if not self._trusted and not self.engine.understands(largest):
-            self._check_model(largest)
+            # What has calls of its own tells nothing about those that share theirs.
+            self._check_model(_largest(list(filter(self.batched.takes_two, queries)) or queries))
         self._trusted = largest.groups.count > 0  # a graph without a part has no company to test
         return self.engine.confirm(largest)
 
@@ -138,8 +139,11 @@ class Run:
 
         They do with a normalisation over the whole batch, with dropout that never sleeps, and where
         small graphs are padded to the size of large ones: so both a graph and a small part of it
-        are asked for alone.
+        are asked for alone. Nodes that sort as equal come in an order that depends on the batch,
+        but one graph may have none.
         """
+        if self.caller.sorts_nodes:
+            return True
         try:
             return self._differs_together(query, Induce.EDGES)
         except Exception:  # a model for graphs of one size takes no part without all of their nodes
@@ -263,6 +267,10 @@ class Run:
     @cached_property
     def _config(self) -> dict[str, Any]:
         return self.options.describe()
+
+
+def _largest(queries: Sequence[Query]) -> Query:
+    return max(queries, key=lambda query: query.groups.count)
 
 
 def _graph_and_part(query: Query) -> Tensor:

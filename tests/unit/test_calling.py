@@ -13,12 +13,14 @@ from torch_geometric.nn import (
     GCN,
     GIN,
     GCNConv,
+    GINConv,
     GraphConv,
     LSTMAggregation,
     MessagePassing,
     PairNorm,
     SAGEConv,
     SGConv,
+    SortAggregation,
     global_add_pool,
 )
 from torch_geometric.utils import degree
@@ -532,6 +534,48 @@ def test_a_small_graph_that_is_padded_beside_large_ones_does_not_show() -> None:
     together = eigsearch.explain(model := vivid(Padded()), data)
     alone = eigsearch.explain(model, data, max_batch_nodes=1)
     torch.testing.assert_close(together.curve.kept, alone.curve.kept)
+
+
+def test_a_small_budget_does_not_hide_that_graphs_disturb_one_another() -> None:
+    """Large graphs have calls of their own then; small ones still share theirs."""
+    torch.manual_seed(0)
+    large, small = house(), Data(torch.randn(2, FEATURES).double(), torch.tensor([[0, 1], [1, 0]]))
+    large.x = torch.randn(int(large.num_nodes), FEATURES).double()
+    middle = Data(torch.randn(3, FEATURES).double(), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]))
+    model = vivid(Padded())
+    plenty = eigsearch.explain_dataset(model, [large, middle, small])
+    scarce = eigsearch.explain_dataset(model, [large, middle, small], max_batch_nodes=9)
+    for one, other in zip(plenty, scarce, strict=True):
+        assert one.value == pytest.approx(other.value)
+        torch.testing.assert_close(one.score, other.score)
+
+
+class Sorting(nn.Module):
+    """Reads the first nodes after sorting by a feature that some of them may share."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = GINConv(nn.Linear(FEATURES, 4))
+        self.sort = SortAggregation(k=3)
+        self.head = nn.Linear(12, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        states = self.conv(x, edge_index).tanh()
+        return self.head(self.sort(torch.cat([states[:, :3], x[:, :1]], dim=1), batch))
+
+
+def test_nodes_that_sort_as_equal_are_sorted_as_in_the_graph_alone() -> None:
+    torch.manual_seed(0)
+    data = house()
+    data.x = torch.randn(int(data.num_nodes), FEATURES).double()
+    data.x[:, 0] = 1.0  # in the other graph all differ
+    ring = torch.stack([torch.arange(40), torch.arange(1, 41) % 40])
+    large = Data(torch.randn(40, FEATURES).double(), torch.cat([ring, ring.flip(0)], dim=1))
+    model = vivid(Sorting())
+    alone = eigsearch.explain(model, data, max_batch_nodes=1, engine="batched")
+    together, _ = eigsearch.explain_dataset(model, [data, large])
+    assert together.value == pytest.approx(alone.value)
+    torch.testing.assert_close(together.score, alone.score)
 
 
 class Tiny(nn.Module):

@@ -57,6 +57,10 @@ class BatchedEngine:
         """Return the model's output for a query's graph as it is: all nodes, or the graph."""
         return self.caller(join([uncut(query)], self.caller.needs))
 
+    def takes_two(self, query: Query) -> bool:
+        """Tell whether two candidates of a query fit into one call."""
+        return 2 * _row_cost(query) <= self.max_batch_nodes
+
     def among_strangers(self, query: Query) -> Tensor:
         """Return the output for an explained node with nodes that no edge leads to beside it."""
         with torch.inference_mode():
