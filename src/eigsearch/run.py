@@ -138,8 +138,8 @@ class Run:
         """Tell whether outputs change when a graph has another one beside it in the batch.
 
         They do with a normalisation over the whole batch, with dropout that never sleeps, and where
-        small graphs are padded to the size of large ones: so both a graph and a small part of it
-        are asked for alone. Nodes that sort as equal come in an order that depends on the batch,
+        small graphs are padded to the size of large ones: so both a graph and parts of it are
+        asked for alone. Nodes that sort as equal come in an order that depends on the batch,
         but one graph may have none.
         """
         if self.caller.sorts_nodes:
@@ -150,7 +150,7 @@ class Run:
             return self._differs_together(query, Induce.SPANNING)
 
     def _differs_together(self, query: Query, induce: Induce) -> bool:
-        rows = _graph_and_part(query)
+        rows = _graph_and_parts(query)
         (together,) = self.batched.outputs([Request(query, Rows(rows, induce))])
         alone = [self.batched.outputs([Request(query, Rows(row[None], induce))]) for row in rows]
         return not agree(together, torch.cat([output for (output,) in alone]), _SAME)
@@ -273,11 +273,15 @@ def _largest(queries: Sequence[Query]) -> Query:
     return max(queries, key=lambda query: query.groups.count)
 
 
-def _graph_and_part(query: Query) -> Tensor:
-    """Return two keep-rows: all groups, and two of them, as small as a candidate may be."""
-    rows = torch.ones(2, query.groups.count, dtype=torch.bool)
-    rows[1, min(2, query.groups.count // 2) :] = False
-    return rows
+def _graph_and_parts(query: Query) -> Tensor:
+    """Return keep-rows of a graph and of parts of it, the smallest as small as a candidate may be.
+
+    One part alone may be padded to another length and give the same by chance.
+    """
+    groups = query.groups.count
+    parts = {min(2, groups // 2), max(groups // 4, 1), max(groups // 2, 1)} - {groups}
+    sizes = torch.tensor([groups, *sorted(parts)])
+    return torch.arange(groups) < sizes[:, None]
 
 
 def _check_scores(scores: Tensor, level: str, data: Data) -> None:
