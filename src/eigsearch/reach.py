@@ -56,26 +56,19 @@ class Reach:
         return [node_query(data, node, self._around(data)) for data, node in asked]
 
     def _learn(self, query: Query) -> None:
-        """Find out how far the model sees by what it does with one graph."""
-        if not self._counted:
-            self._hops = self._hops_of_calls(query)
-        if self._hops is not None and self._minds_strangers(query):
-            self._hops = None
+        """Find out how far the model sees by what it does with one graph.
 
-    def _hops_of_calls(self, query: Query) -> int | None:
-        """Return how many hops the model sees, with a layer counted as often as it is called."""
-        self._counted = True
+        A layer counts as often as it is called, and only a node with edges can tell whether those
+        that no edge leads to matter.
+        """
         with counted_calls(self._model) as calls:
-            self._engine.outputs([Request(query, Whole(query.groups.count))])
-        return count_hops(self._model, calls)
-
-    def _minds_strangers(self, query: Query) -> bool:
-        """Tell whether nodes that no edge leads to matter; only a node with edges can tell."""
-        if not query.groups.count:
-            return False
-        self._compared = True
-        ((output,),) = self._engine.outputs([Request(query, Whole(query.groups.count))])
-        return not agree(output, self._engine.among_strangers(query).reshape(-1), _SAME)
+            ((output,),) = self._engine.outputs([Request(query, Whole(query.groups.count))])
+        if not self._counted:
+            self._counted, self._hops = True, count_hops(self._model, calls)
+        if self._hops is not None and query.groups.count:
+            self._compared = True
+            strange = self._engine.among_strangers(query).reshape(-1)
+            self._hops = self._hops if agree(output, strange, _SAME) else None
 
     def suffices(self, queries: Sequence[Query], outputs: Sequence[Tensor]) -> bool:
         """Tell whether a wider cut changes nothing about the outputs of nodes.

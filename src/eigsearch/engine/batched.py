@@ -131,7 +131,7 @@ class BatchedEngine:
                     "Explain a smaller graph, or use a machine with more memory."
                 ) from error
         self.max_batch_nodes = max(1, self.max_batch_nodes // 2)
-        return [torch.cat([self._run([half])[0] for half in _halves(part)]) for part in batch]
+        return [torch.cat([self._run([half])[0] for half in part.halves()]) for part in batch]
 
     def _call(self, pieces: list[Piece]) -> list[Tensor]:
         batch = join(pieces, self.caller.needs)
@@ -149,11 +149,6 @@ def _cut(part: Part) -> Piece:
     if isinstance(family, Whole):
         return uncut(query)
     return cut(query, family.rows(part.start, part.stop), family.induce)
-
-
-def _halves(part: Part) -> list[Part]:
-    """Return the halves of a part that hold a candidate."""
-    return [half for half in part.halves() if len(half)]
 
 
 def _row_cost(query: Query) -> int:

@@ -31,6 +31,7 @@ class Part:
         return self.stop - self.start
 
     def halves(self) -> list[Part]:
-        """Return the same candidates as two parts."""
+        """Return the same candidates as two parts, or a single one as it is."""
         middle = (self.start + self.stop) // 2
-        return [Part(self.request, self.start, middle), Part(self.request, middle, self.stop)]
+        halves = Part(self.request, self.start, middle), Part(self.request, middle, self.stop)
+        return [half for half in halves if len(half)]
