@@ -52,8 +52,8 @@ def engines() -> str:
     found: dict[str, list[str]] = {}
     for row in read("engines"):
         cells = found.setdefault(row["what"], [row["what"]])
-        twin, bare = float(row["times_the_twin"]), float(row["of_bare_forward"])
-        cells += [f"{float(row['cpu_ms_per_graph']):.2f}", f"{twin:.0f}", f"{bare:.2f}"]
+        twin, unwrap_partial = float(row["times_the_twin"]), float(row["of_bare_forward"])
+        cells += [f"{float(row['cpu_ms_per_graph']):.2f}", f"{twin:.0f}", f"{unwrap_partial:.2f}"]
     return table(header, list(found.values()))
 
 
@@ -104,8 +104,8 @@ def profile() -> str:
 
 def results() -> str:
     """Return EiG-Search's gain in each setting, and the baseline that comes nearest."""
-    from eigsearch.bench.frame import compared, display, over_seeds, read_frame
-    from eigsearch.bench.margins import margin_frame
+    from eigsearch.bench.report.margins import margin_frame
+    from eigsearch.bench.rows.frame import compared, display, over_seeds, read_frame
 
     frame = read_frame(PAPER)
     rows = compared(frame).query("explainer == 'eig_search' and limit == @LIMIT")

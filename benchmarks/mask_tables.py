@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from eigsearch.bench.exhibit import Table
+from eigsearch.bench.report.figure import Table
 
 _ROOT = Path(__file__).parents[1]
 _ROWS = _ROOT / "benchmarks" / "results" / "soft_masks"

@@ -18,15 +18,15 @@ from eigsearch import (
     explainers,
     metrics,
     models,
-    report,
+    parallel,
     store,
-    work,
+    visualization,
 )
 from eigsearch.models import zoo
 from eigsearch.search import SEARCHES, Curve
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
-Rows = list[list[str]]
+ExplicitMasks = list[list[str]]
 
 _OPTIONS = {field.name for field in fields(Options)}
 _RETURNED = {  # classes that users get, and never make
@@ -34,9 +34,9 @@ _RETURNED = {  # classes that users get, and never make
     *(datasets.DatasetInfo, models.Card),
 }
 _AROUND = {
-    work: ("explain_to", "explain_many"),
+    parallel: ("explain_to", "explain_many"),
     store: ("read", "rows", "summarize"),
-    report: ("save_explanation", "save_gallery", "save_comparison", "plot", "plot_curve"),
+    visualization: ("save_explanation", "save_gallery", "save_comparison", "plot", "plot_curve"),
 }
 _SECTION = re.compile(r"^Attributes:\n((?:    .*\n?)+)", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"^    (\w+): ((?:.|\n        )*)", re.MULTILINE)
@@ -69,14 +69,14 @@ def _call(name: str, thing: Any) -> str:
     return f"`{name}({', '.join([*shown, '**options'] if shared else shown)})`"
 
 
-def _attributes(thing: type) -> Rows:
+def _attributes(thing: type) -> ExplicitMasks:
     """Return the attributes that the docstring of a class has, with their words."""
     section = _SECTION.search(inspect.cleandoc(thing.__doc__ or ""))
     found = _ATTRIBUTE.findall(section[1]) if section else []
     return [[name, " ".join(text.split())] for name, text in found]
 
 
-def _members(thing: type) -> Rows:
+def _members(thing: type) -> ExplicitMasks:
     """Return attributes, properties and methods of a class, in the order of its code."""
     rows = [[f"`.{name}`", text] for name, text in _attributes(thing)]
     names = [name for name in vars(thing) if not name.startswith("_")]
@@ -89,7 +89,7 @@ def _members(thing: type) -> Rows:
     return rows
 
 
-def _named(module: ModuleType, names: Iterable[str], prefix: str = "") -> Rows:
+def _named(module: ModuleType, names: Iterable[str], prefix: str = "") -> ExplicitMasks:
     """Return how functions and classes of a module are called, and what they are."""
     things = {name: getattr(module, name) for name in names}
     return [[_call(prefix + name, thing), _first(thing)] for name, thing in things.items()]
@@ -193,7 +193,7 @@ def trained() -> str:
 
 def around() -> str:
     """Return what writes, reads and shows many explanations."""
-    rows: Rows = []
+    rows: ExplicitMasks = []
     for module, names in _AROUND.items():
         rows += _named(module, names, f"{module.__name__.removeprefix('eigsearch.')}.")
     return _table(["name", "what it is"], rows)

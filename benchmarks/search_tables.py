@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eigsearch.bench.drift import drift_frame
-from eigsearch.bench.exhibit import Table
-from eigsearch.bench.frame import read_frame, section
-from eigsearch.bench.searching import optimum_gaps
+from eigsearch.bench.report.figure import Table
+from eigsearch.bench.report.search_comparison import optimum_gaps
+from eigsearch.bench.report.search_side_effects import drift_frame
+from eigsearch.bench.rows.frame import read_frame, section
 
 if TYPE_CHECKING:
     import pandas as pd

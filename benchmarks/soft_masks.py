@@ -23,10 +23,10 @@ from torch_geometric.utils import get_embeddings
 import eigsearch
 from benchmarks.speed.timing import write
 from eigsearch import metrics
-from eigsearch.bench.setting import Prediction, Setting, load_setting
-from eigsearch.datasets.truth import candidates, true_edges
+from eigsearch.bench.run.setting import Prediction, Setting, load_setting
+from eigsearch.datasets.ground_truth import candidates, true_edges
 from eigsearch.explainers import PGExplainer
-from eigsearch.explainers.parts.subject import Subject
+from eigsearch.explainers.common.differentiable import Subject
 
 ROWS = Path(__file__).parent / "results" / "soft_masks"
 _NODE_SETS = ("BA-Shapes", "BA-Community", "Tree-Grid")
@@ -39,7 +39,7 @@ def minus_log_p(setting: Setting, asked: Prediction, mask: Tensor) -> float:
     """Return −log p of an explained class when a mask multiplies all messages."""
     subject = Subject(setting.model, setting.dataset[asked.graph], asked.target, asked.node)
     with torch.no_grad():
-        return float(softplus(-subject.goal.phi(subject.outputs(weights=mask.float()))))
+        return float(softplus(-subject.known_target.phi(subject.outputs(weights=mask.float()))))
 
 
 def learned(setting: Setting, asked: Prediction, method: PGExplainer) -> dict[str, float]:

@@ -21,7 +21,7 @@ settings.load_profile("eigsearch")
 
 
 @pytest.fixture(autouse=True, scope="session")
-def one_thread() -> Iterator[None]:
+def single_thread() -> Iterator[None]:
     """Let small matrices stay on one core: the tests are many, and the machines are shared."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from benchmarks import figures
 
-from eigsearch.bench.discussion import discussion
-from eigsearch.bench.frame import read_frame
-from eigsearch.bench.report import exhibits
+from eigsearch.bench.report.builder import exhibits
+from eigsearch.bench.report.discussion import discussion
+from eigsearch.bench.rows.frame import read_frame
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -9,8 +9,8 @@ from torch_geometric.data import Data
 
 from benchmarks.fuzz.cases import Case
 from eigsearch import SubgraphExplanation
-from eigsearch.groups import Groups, make_groups
-from eigsearch.target import Target
+from eigsearch.inference.target import Target
+from eigsearch.inputs.edge_groups import Groups, make_groups
 
 _ROUNDING = {True: 2e-3, False: 1e-5}  # of the largest number, in single precision or not
 _TRUSTED = 16  # so many roundings may add up in a probability

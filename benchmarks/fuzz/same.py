@@ -11,7 +11,7 @@ from benchmarks.fuzz.cases import Case
 from benchmarks.fuzz.order import minds_order
 from benchmarks.fuzz.plain import Plain
 from eigsearch import SubgraphExplanation
-from eigsearch.ranking import rank, tie_tolerance
+from eigsearch.ranking.ranking import rank, tie_tolerance
 from eigsearch.search.curve import GAIN_TOLERANCE
 
 _CLOSE = 1e-9  # drops this close need no second look

@@ -18,13 +18,13 @@ from torch_geometric.data import Batch, Data
 
 from benchmarks.speed.timing import interleaved, write
 from eigsearch import datasets, explain, explain_dataset
-from eigsearch.caller import undisturbed
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes
-from eigsearch.engine.request import Part, Request
-from eigsearch.engine.union import Piece, cut, join
+from eigsearch.engines.batched.disjoint_union import UnionPart, cut, join
+from eigsearch.engines.request import Chunk, Request
+from eigsearch.inference.model_call import eval_mode
 from eigsearch.models import zoo
 from eigsearch.options import Options
-from eigsearch.run import Question, Run
+from eigsearch.pipeline import Instance, Run
 
 WHOLE = {"sparsity": 0.0}  # the whole sweep: sizes 2 to |E| − 1
 
@@ -73,27 +73,27 @@ def candidate_batches(model: Any, graphs: list[Data]) -> list[Batch]:
     """Return every candidate of the explanations, as the batched engine would build them."""
     run = Run(model, Options(engine="batched", **WHOLE))
     explanations = explain_dataset(model, graphs, engine="batched", **WHOLE)
-    with undisturbed(model):
-        queries, _ = run.ask([Question(graph) for graph in graphs])
+    with eval_mode(model):
+        instances, _ = run.ask([Instance(graph) for graph in graphs])
     requests = []
-    for query, found in zip(queries, explanations, strict=True):
+    for instance, found in zip(instances, explanations, strict=True):
         sizes = found.curve.size.tolist()
-        families = [
-            LeaveOneOut(query.groups.count),
+        candidate_sets = [
+            LeaveOneOut(instance.groups.count),
             Prefixes(found.order, sizes),
             Complements(found.order, sizes),
         ]
-        requests += [Request(query, family) for family in families]
+        requests += [Request(instance, candidate_set) for candidate_set in candidate_sets]
     return [
-        join([union(part) for part in batch], run.caller.needs)
+        join([union(part) for part in batch], run.model_call.needs)
         for batch in run.batched._batches(requests)
     ]
 
 
-def union(part: Part) -> Piece:
+def union(part: Chunk) -> UnionPart:
     """Return some candidates of a request as a disjoint union."""
-    query, family = part.request.query, part.request.family
-    return cut(query, family.rows(part.start, part.stop), family.induce)
+    instance, candidate_set = part.request.instance, part.request.candidate_set
+    return cut(instance, candidate_set.rows(part.start, part.stop), candidate_set.subgraph_kind)
 
 
 def main() -> None:

@@ -26,11 +26,11 @@ from torch_geometric.data import Data
 from benchmarks.speed.engines import WHOLE, bare_forward, candidate_batches
 from benchmarks.speed.timing import write
 from eigsearch import datasets, explain_dataset
-from eigsearch.engine.incremental import scene
-from eigsearch.engine.incremental.engine import IncrementalEngine
-from eigsearch.engine.incremental.readout import Readout
-from eigsearch.engine.incremental.scene import Scene
-from eigsearch.engine.incremental.step import Step
+from eigsearch.engines.incremental import context
+from eigsearch.engines.incremental.context import Scene
+from eigsearch.engines.incremental.engine import IncrementalEngine
+from eigsearch.engines.incremental.messages import Step
+from eigsearch.engines.incremental.pooling import Readout
 from eigsearch.models import zoo
 
 ENGINE = [(IncrementalEngine, "_compute")]
@@ -39,7 +39,7 @@ INDEX = [
     (Step, "bags"), (Step, "bags_with_own"), (Readout, "active"),
 ]  # fmt: skip
 # Of the rows distinct, below which the engine compares those of the next layer.
-STATES = {"computed once": scene._WORTH_COMPARING, "each for itself": 0.0}
+STATES = {"computed once": context._WORTH_COMPARING, "each for itself": 0.0}
 
 
 class Stopwatch:
@@ -111,7 +111,7 @@ def profile(graphs: Sequence[Data], repeats: int) -> list[dict[str, Any]]:
         explain = partial(explain_all, model, graphs)
         explain()
         for states, worth in STATES.items():
-            with mock.patch.object(scene, "_WORTH_COMPARING", worth):
+            with mock.patch.object(context, "_WORTH_COMPARING", worth):
                 runs = [parts(explain, bare) for _ in range(repeats)]
             rows += [{"model": conv, "equal_states": states, **row} for row in table(runs, graphs)]
     return rows

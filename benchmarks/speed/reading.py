@@ -18,9 +18,9 @@ from torch_geometric.data import OnDiskDataset
 
 from benchmarks.speed.timing import interleaved, write
 from eigsearch import datasets
-from eigsearch.work import DatabaseSource, DirectorySource, MemorySource, Source
-from eigsearch.work.pack import pack, unpack
-from eigsearch.work.shards import default_shard_size
+from eigsearch.parallel import DatabaseSource, DirectorySource, MemorySource, Source
+from eigsearch.parallel.pickling import pack, unpack
+from eigsearch.parallel.sharding import default_shard_size
 
 FILES = 16
 WORKERS = (1, 8)

@@ -21,10 +21,10 @@ from torch_geometric.nn import GIN, global_mean_pool
 import eigsearch
 from benchmarks.speed.timing import write
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes
-from eigsearch.engine.incremental.lanes import build_lanes
-from eigsearch.engine.incremental.states import base_table
-from eigsearch.engine.request import Part, Request
-from eigsearch.query import graph_query
+from eigsearch.engines.incremental.index.state_table import base_table
+from eigsearch.engines.incremental.index.timelines import build_lanes
+from eigsearch.engines.request import Chunk, Request
+from eigsearch.inputs.instance import prepare_graph
 
 FEATURES, LAYERS = 8, 3
 EDGES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
@@ -84,13 +84,15 @@ def seconds(model: Net, data: Data, engine: str, repeats: int) -> tuple[float, f
 
 def incremental_rows(data: Data) -> int:
     """Return how many node states the incremental engine computes for one explanation."""
-    query = graph_query(data, "auto")
-    count = query.groups.count
+    instance = prepare_graph(data, "auto")
+    count = instance.groups.count
     order, sizes = torch.randperm(count, generator=torch.manual_seed(0)), list(range(2, count))
-    families = [LeaveOneOut(count), Prefixes(order, sizes), Complements(order, sizes)]
+    candidate_sets = [LeaveOneOut(count), Prefixes(order, sizes), Complements(order, sizes)]
     total = 0
-    for family in families:
-        table = base_table(build_lanes([Part(Request(query, family), 0, len(family))]))
+    for candidate_set in candidate_sets:
+        table = base_table(
+            build_lanes([Chunk(Request(instance, candidate_set), 0, len(candidate_set))])
+        )
         for _ in range(LAYERS):
             table = table.spread(degrees_matter=False, needed=None)
             total += len(table)

@@ -16,7 +16,7 @@ import torch
 
 import eigsearch
 from benchmarks.speed.timing import interleaved, write
-from eigsearch.bench.setting import load_setting
+from eigsearch.bench.run.setting import load_setting
 
 SETTINGS = (
     ("BA-2Motifs", "gin"),

@@ -11,7 +11,7 @@ import time
 import torch
 
 from eigsearch import datasets
-from eigsearch.explainers.subgraphx import SubgraphX
+from eigsearch.explainers.games.subgraphx import SubgraphX
 from eigsearch.models import zoo
 
 COMMON_CALLS = 190_000

@@ -28,7 +28,7 @@ import eigsearch
 from benchmarks.speed import timing
 from eigsearch import datasets
 from eigsearch.models import zoo
-from eigsearch.work import DirectorySource, Progress, explain_to
+from eigsearch.parallel import DirectorySource, Progress, explain_to
 
 WARM = 0.3  # the share of rows after which every worker has started
 LATE = 0.95  # the share up to which every worker has something to do

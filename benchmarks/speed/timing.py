@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from eigsearch.bench.machine import processor
+from eigsearch.bench.run.environment import processor
 from eigsearch.options import versions
 
 RESULTS = Path(__file__).parents[1] / "results" / "speed"

@@ -8,18 +8,18 @@ __version__ = "0.1.0"
 __all__ = ["EiGSearch", "Options", "SubgraphExplanation", "explain", "explain_dataset"]
 
 _HOMES = {
-    "EiGSearch": "pyg",
+    "EiGSearch": "integrations.pyg",
     "Options": "options",
     "SubgraphExplanation": "explanation",
-    "explain": "verbs",
-    "explain_dataset": "verbs",
+    "explain": "api",
+    "explain_dataset": "api",
 }
 
 if TYPE_CHECKING:
+    from eigsearch.api import explain, explain_dataset
     from eigsearch.explanation import SubgraphExplanation
+    from eigsearch.integrations.pyg import EiGSearch
     from eigsearch.options import Options
-    from eigsearch.pyg import EiGSearch
-    from eigsearch.verbs import explain, explain_dataset
 else:  # a type checker would take such a function for a promise that every name exists
 
     def __getattr__(name: str) -> Any:

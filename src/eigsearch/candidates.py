@@ -20,7 +20,7 @@ from torch import Tensor
 Result = TypeVar("Result")
 
 
-class Induce(Enum):
+class SubgraphKind(Enum):
     """What becomes of the nodes when a candidate is cut out of the graph.
 
     `SPANNING` keeps all nodes and deletes edges: the A^t of the linear gradient.
@@ -31,19 +31,19 @@ class Induce(Enum):
     The last two read a row as a mask over nodes, the first two as a mask over groups.
     """
 
-    SPANNING = "spanning"
-    EDGES = "edges"
-    NODES = "nodes"
-    FEATURES = "features"
+    ALL_NODES = "spanning"
+    EDGE_INDUCED = "edges"
+    NODE_INDUCED = "nodes"
+    ZEROED_FEATURES = "features"
 
 
-class Family:
+class CandidateSet:
     """A sequence of keep-rows.
 
     Not an ABC, whose `isinstance` takes three times as long: engines ask it for every request.
     """
 
-    induce: Induce
+    subgraph_kind: SubgraphKind
 
     def __len__(self) -> int:
         """Return the number of candidates."""
@@ -56,15 +56,15 @@ class Family:
 
 # Whatever needs candidates evaluated, a ranker or a search, yields families and is sent one tensor
 # of φ for each; many run in lockstep, so that their candidates share model calls.
-Asking = Generator[Sequence[Family], list[Tensor], Result]
+EvalCoroutine = Generator[Sequence[CandidateSet], list[Tensor], Result]
 
 
 @dataclass(frozen=True)
-class Whole(Family):
+class FullGraph(CandidateSet):
     """The graph as it is: one row of ones."""
 
     width: int
-    induce: Induce = Induce.SPANNING
+    subgraph_kind: SubgraphKind = SubgraphKind.ALL_NODES
 
     def __len__(self) -> int:
         return 1
@@ -75,7 +75,7 @@ class Whole(Family):
 
 
 @dataclass(frozen=True)
-class LeaveOneOut(Family):
+class LeaveOneOut(CandidateSet):
     """Row i keeps everything but entry i.
 
     >>> LeaveOneOut(3).rows(0, 2).int().tolist()
@@ -83,7 +83,7 @@ class LeaveOneOut(Family):
     """
 
     width: int
-    induce: Induce = Induce.SPANNING
+    subgraph_kind: SubgraphKind = SubgraphKind.ALL_NODES
 
     def __len__(self) -> int:
         return self.width
@@ -94,7 +94,7 @@ class LeaveOneOut(Family):
 
 
 @dataclass(frozen=True)
-class Removals(Family):
+class Removals(CandidateSet):
     """Row 0 keeps everything, row i + 1 everything but entry i: a graph and all it can lose.
 
     >>> Removals(2).rows(0, 3).int().tolist()
@@ -102,7 +102,7 @@ class Removals(Family):
     """
 
     width: int
-    induce: Induce = Induce.SPANNING
+    subgraph_kind: SubgraphKind = SubgraphKind.ALL_NODES
 
     def __len__(self) -> int:
         return self.width + 1
@@ -113,7 +113,7 @@ class Removals(Family):
 
 
 @dataclass(frozen=True, eq=False)
-class Prefixes(Family):
+class Prefixes(CandidateSet):
     """Row i keeps the first `sizes[i]` entries of an order; sizes ascend.
 
     >>> Prefixes(torch.tensor([2, 0, 1]), [1, 2]).rows(0, 2).int().tolist()
@@ -122,7 +122,7 @@ class Prefixes(Family):
 
     order: Tensor
     sizes: Sequence[int]
-    induce: Induce = Induce.EDGES
+    subgraph_kind: SubgraphKind = SubgraphKind.EDGE_INDUCED
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -150,12 +150,12 @@ class Complements(Prefixes):
 
 
 @dataclass(frozen=True, eq=False)
-class Toggles(Family):
+class SingleFlips(CandidateSet):
     """Row i is a base mask with entry `entries[i]` flipped."""
 
     base: Tensor
     entries: Sequence[int]
-    induce: Induce = Induce.EDGES
+    subgraph_kind: SubgraphKind = SubgraphKind.EDGE_INDUCED
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -167,11 +167,11 @@ class Toggles(Family):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Family):
+class ExplicitMasks(CandidateSet):
     """Arbitrary rows, given as a bool matrix."""
 
     mask: Tensor
-    induce: Induce = Induce.EDGES
+    subgraph_kind: SubgraphKind = SubgraphKind.EDGE_INDUCED
 
     def __len__(self) -> int:
         return self.mask.size(0)
@@ -182,7 +182,7 @@ class Rows(Family):
 
 
 @dataclass(frozen=True, eq=False)
-class Subsets(Family):
+class Subsets(CandidateSet):
     """The rows of every subset with `smallest` to `largest` entries.
 
     Small subsets come first; of one size, those that hold earlier entries of the order.
@@ -194,7 +194,7 @@ class Subsets(Family):
     order: Tensor
     smallest: int
     largest: int
-    induce: Induce = Induce.EDGES
+    subgraph_kind: SubgraphKind = SubgraphKind.EDGE_INDUCED
 
     @property
     def counts(self) -> list[int]:
@@ -228,19 +228,19 @@ class Subsets(Family):
 
 
 @dataclass(frozen=True, eq=False)
-class Rest(Family):
+class ComplementOf(CandidateSet):
     """Row i keeps what row i of another family leaves out."""
 
-    family: Family
+    candidate_set: CandidateSet
 
     @property
-    def induce(self) -> Induce:  # type: ignore[override]
+    def subgraph_kind(self) -> SubgraphKind:  # type: ignore[override]
         """What becomes of the nodes, as in the other family."""
-        return self.family.induce
+        return self.candidate_set.subgraph_kind
 
     def __len__(self) -> int:
-        return len(self.family)
+        return len(self.candidate_set)
 
     def rows(self, start: int, stop: int) -> Tensor:
         """Return the complements of the other family's rows."""
-        return ~self.family.rows(start, stop)
+        return ~self.candidate_set.rows(start, stop)

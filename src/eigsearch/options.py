@@ -8,14 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigsearch.caller import Forward
-from eigsearch.described import described
-from eigsearch.engine import ENGINES
+from eigsearch._utils.fingerprint import describe_value
+from eigsearch.engines import ENGINES
 from eigsearch.errors import InputError
-from eigsearch.groups import GroupSpec
-from eigsearch.ranking import Ranker
+from eigsearch.inference.model_call import Forward
+from eigsearch.inference.target import check_names
+from eigsearch.inputs.edge_groups import GroupSpec
+from eigsearch.ranking.ranking import Ranker
 from eigsearch.search import Search, check_min_size, check_sparsity, make_search
-from eigsearch.target import check_names
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -82,7 +82,7 @@ class Options:
 
     def describe(self) -> dict[str, Any]:
         """Return the options as plain values, with the versions that they ran under."""
-        plain = {f.name: described(getattr(self, f.name)) for f in fields(self)}
+        plain = {f.name: describe_value(getattr(self, f.name)) for f in fields(self)}
         if isinstance(self.groups, Tensor):
             plain["groups"] = f"partition of {self.groups.numel()} edges"
         return {**plain, "versions": versions()}

@@ -1,7 +1,7 @@
 import pytest
 
-from eigsearch.report import comparison_page
-from tests.unit.report.samples import MOLECULES, explained, nitro_explanation, nitrobenzene
+from eigsearch.visualization import comparison_page
+from tests.visualization.samples import MOLECULES, explained, nitro_explanation, nitrobenzene
 
 METHODS = {
     "EiG-Search": nitro_explanation(),

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from eigsearch.report import Names, explanation_frame, explanation_page
-from eigsearch.report.wording import sentence
-from tests.unit.report.samples import MOLECULES, explained, graph, nitro_explanation, nitrobenzene
+from eigsearch.visualization import Names, explanation_frame, explanation_page
+from eigsearch.visualization.sentences import sentence
+from tests.visualization.samples import MOLECULES, explained, graph, nitro_explanation, nitrobenzene
 
 
 def set_slider(page, size):

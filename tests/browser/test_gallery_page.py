@@ -6,8 +6,9 @@ from operator import itemgetter
 import pytest
 import torch
 
-from eigsearch.report import gallery, gallery_page
-from tests.unit.report.samples import ATOMS, MOLECULES, explained, graph, nitrobenzene
+from eigsearch.visualization import gallery as page_module
+from eigsearch.visualization import gallery_page
+from tests.visualization.samples import ATOMS, MOLECULES, explained, graph, nitrobenzene
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs Playwright").expect
 
@@ -148,13 +149,13 @@ def synthetic_molecules(count, kinds=50):
 
 def test_four_thousand_molecules_are_interactive_in_three_seconds(open_page, monkeypatch):
     drawn = lru_cache(lambda data, names: real([data_of[data]], names))
-    real, data_of = gallery.draw, {}
+    real, data_of = page_module.draw, {}
 
     def draw_once(explanations, names):
         data_of.setdefault(id(explanations[0].data), explanations[0])
         return drawn(id(explanations[0].data), names)
 
-    monkeypatch.setattr(gallery, "draw", draw_once)  # the drawing is not what is measured
+    monkeypatch.setattr(page_module, "draw", draw_once)  # the drawing is not what is measured
     html = gallery_page(synthetic_molecules(4000), MOLECULES)
 
     def opened_and_filtered():

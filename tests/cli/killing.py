@@ -12,13 +12,13 @@ from pathlib import Path
 from eigsearch import store
 
 # A slow model: commands are killed while it works, and not only between two shards.
-MODEL = "tests.unit.work.networks:Slow"
+MODEL = "tests.parallel.networks:Slow"
 COMMAND = ["explain", "--dataset", "BA-2Motifs", "--model", MODEL, "--index", "400:560"]
 SHARDS = 40
 
 # A fork server has torch imported: the process that it forks starts at once.
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["eigsearch.work.worker", "eigsearch.cli.app"])
+CONTEXT.set_forkserver_preload(["eigsearch.parallel.worker", "eigsearch.cli.app"])
 
 
 def stop_writing(directory: type, files: int) -> None:

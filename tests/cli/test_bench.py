@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from eigsearch.bench import Results
-from eigsearch.bench.schema import TIMES
+from eigsearch.bench.rows.schema import TIMES
 from tests.cli.conftest import Run
 from tests.cli.killing import CONTEXT, kill, stop_writing
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eigsearch import datasets, explainers, store
-from eigsearch.cli.running import findings
+from eigsearch.cli.explain_run import findings
 from eigsearch.models import zoo
 
 
@@ -77,9 +77,9 @@ def test_explainers(run, run_json) -> None:
 @pytest.mark.parametrize("terminal", [True, False])
 def test_training_is_announced_on_a_terminal(run, own, monkeypatch, terminal: bool) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1" if terminal else "")
-    monkeypatch.setattr("eigsearch.explainers.pg_explainer.PGExplainer.fit", lambda *_, **__: None)
-    monkeypatch.setattr("eigsearch.cli.running.explain_to", lambda *_, train, **__: train())
-    monkeypatch.setattr("eigsearch.cli.running.findings", lambda *_: {})
+    monkeypatch.setattr("eigsearch.explainers.PGExplainer.fit", lambda *_, **__: None)
+    monkeypatch.setattr("eigsearch.cli.explain_run.explain_to", lambda *_, train, **__: train())
+    monkeypatch.setattr("eigsearch.cli.explain_run.findings", lambda *_: {})
     command = ("explain", "--json", "--dataset", "BA-2Motifs", "--explainer", "pgexplainer")
     said = run(*command, "--out", "out").stderr
     assert ("Training PGExplainer on 1,000 graphs" in said) == terminal
@@ -158,8 +158,10 @@ def test_report_is_not_for_explanations(refused, results: Path) -> None:
 )
 def test_ray_may_stand_without_an_address(run, monkeypatch, typed, address, tmp_path) -> None:
     seen = {}
-    monkeypatch.setattr("eigsearch.cli.running.explain_to", lambda *_, **where: seen.update(where))
-    monkeypatch.setattr("eigsearch.cli.running.findings", lambda *_: {})
+    monkeypatch.setattr(
+        "eigsearch.cli.explain_run.explain_to", lambda *_, **where: seen.update(where)
+    )
+    monkeypatch.setattr("eigsearch.cli.explain_run.findings", lambda *_: {})
     command = ("explain", "--json", "--dataset", "BA-2Motifs", "--index", "0")
     run(*command, "--out", tmp_path / "out", *typed)
     assert seen["ray"] == address

@@ -58,14 +58,14 @@ def fail_for_good(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("method", "failure", "reason"),
     [
-        ("pg_explainer.PGExplainer.fit", fail_training, "RuntimeError: out of luck"),
-        ("pg_explainer.PGExplainer.rank", fail_for_good, 'pip install "eigsearch[bench]"'),
+        ("PGExplainer.fit", fail_training, "RuntimeError: out of luck"),
+        ("PGExplainer.rank", fail_for_good, 'pip install "eigsearch[bench]"'),
     ],
 )
 def test_an_explainer_that_ends_early_lets_the_others_go_on(
     run, run_json, monkeypatch, method: str, failure, reason: str
 ) -> None:
-    monkeypatch.setattr("eigsearch.explainers.pg_explainer.PGExplainer.fit", lambda *_, **__: None)
+    monkeypatch.setattr("eigsearch.explainers.PGExplainer.fit", lambda *_, **__: None)
     monkeypatch.setattr(f"eigsearch.explainers.{method}", failure)
     failed, served = run_json(*COMMAND, "pgexplainer,random")
     assert (failed["rows"], failed["failures"], failed["gain"]) == (2, 2, None)

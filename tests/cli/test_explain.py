@@ -13,13 +13,13 @@ from safetensors.torch import save_file
 from torch_geometric.data import Data
 
 from eigsearch import store
-from eigsearch.cli.choose import choose_data
-from eigsearch.cli.running import findings
+from eigsearch.cli.explain_run import findings
+from eigsearch.cli.loading import choose_data
 from eigsearch.datasets import generate
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets import save_file as save_graphs
 from eigsearch.explainers import Occlusion
-from eigsearch.work import MappedSource
+from eigsearch.parallel import MappedSource
 
 NODE_MODULE = "from torch_geometric.nn import GCN\ndef make():\n    return GCN(10, 4, 2, 2)\n"
 

@@ -12,7 +12,7 @@ from typer.main import get_command
 from eigsearch import __version__
 from eigsearch.bench import PLANS
 from eigsearch.cli.app import app
-from eigsearch.engine import ENGINES
+from eigsearch.engines import ENGINES
 from eigsearch.models import CONVS
 from eigsearch.search import SEARCHES
 

@@ -1,9 +1,9 @@
 """Benchmarks: a plan becomes runs, runs become rows, and a report only reads rows."""
 
-from eigsearch.bench.execute import Progress, carry_out
 from eigsearch.bench.plan import PLANS, Plan, parse_plan, read_plan
-from eigsearch.bench.results import Results
-from eigsearch.bench.spec import RunSpec
+from eigsearch.bench.rows.results import Results
+from eigsearch.bench.run.executor import Progress, carry_out
+from eigsearch.bench.run_spec import RunSpec
 
 __all__ = [
     "PLANS",

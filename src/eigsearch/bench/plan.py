@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from eigsearch import datasets, explainers
-from eigsearch.bench.spec import Kind, RunSpec
+from eigsearch._utils.name_lookup import resolve
+from eigsearch.bench.run_spec import Kind, RunSpec
 from eigsearch.errors import InputError
 from eigsearch.models import zoo
-from eigsearch.near import resolve
 from eigsearch.search import SEARCHES
 
 if sys.version_info >= (3, 11):

@@ -20,8 +20,8 @@ from eigsearch.cli.commands import (
     train,
     view,
 )
-from eigsearch.cli.outputs import unusable
-from eigsearch.cli.printing import complain, say
+from eigsearch.cli.console import complain, say
+from eigsearch.cli.directories import unusable
 from eigsearch.errors import EigsearchError
 
 

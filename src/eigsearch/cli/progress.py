@@ -14,7 +14,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
-from eigsearch.work import Progress
+from eigsearch.parallel import Progress
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from eigsearch import store
-from eigsearch.cli.printing import say, table
+from eigsearch.cli.console import say, table
 from eigsearch.datasets import GraphDataset
-from eigsearch.report import Names
-from eigsearch.report.wording import sentence
+from eigsearch.visualization import Names
+from eigsearch.visualization.sentences import sentence
 
 _SHOWN = 20  # rows that are printed one by one; the directory has all
 

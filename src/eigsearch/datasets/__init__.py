@@ -1,7 +1,7 @@
 """Data sets whose true explanations are known, and molecules: one registry, one object."""
 
 from eigsearch.datasets.dataset import GraphDataset
-from eigsearch.datasets.files import load_file, save_file
+from eigsearch.datasets.file_io import load_file, save_file
 from eigsearch.datasets.registry import DatasetInfo, generate, info, load, names
 
 __all__ = [

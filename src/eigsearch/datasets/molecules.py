@@ -11,8 +11,8 @@ from pathlib import Path
 from torch_geometric.data import Data
 from torch_geometric.datasets import TUDataset
 
-from eigsearch.datasets.paths import cache_dir
-from eigsearch.datasets.sources import Graphs
+from eigsearch.datasets.directories import cache_dir
+from eigsearch.datasets.loaders import Graphs
 from eigsearch.errors import InputError
 
 MUTAG_ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")

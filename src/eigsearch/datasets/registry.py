@@ -5,18 +5,18 @@ from pathlib import Path
 
 from torch_geometric.data import Data
 
-from eigsearch.datasets import nitro, published, synthetic
+from eigsearch._utils.name_lookup import resolve
+from eigsearch.datasets import mutagenicity_truth, published, synthetic
 from eigsearch.datasets.dataset import GraphDataset, Task
+from eigsearch.datasets.directories import data_root
+from eigsearch.datasets.loaders import Source, SyntheticSource
 from eigsearch.datasets.molecules import (
     MUTAG_ATOMS,
     MUTAGENICITY_ATOMS,
     NCI1_ATOMS,
     MoleculeSource,
 )
-from eigsearch.datasets.paths import data_root
-from eigsearch.datasets.sources import Source, SyntheticSource
 from eigsearch.errors import InputError
-from eigsearch.near import resolve
 
 HOUSE_ROLES = ("base", "middle", "bottom", "roof")
 GNNEXPLAINER = "Ying et al., GNNExplainer, NeurIPS 2019"
@@ -138,7 +138,7 @@ _SETS = {
             class_names=("mutagen", "nonmutagen"),
             description="4,337 compounds and their mutagenicity; NO2 and NH2 are the known causes",
             citation="Kazius et al., J. Med. Chem. 48(1), 2005",
-            source=MoleculeSource("Mutagenicity", nitro.label_edges),
+            source=MoleculeSource("Mutagenicity", mutagenicity_truth.label_edges),
             node_names=MUTAGENICITY_ATOMS,
         ),
         DatasetInfo(

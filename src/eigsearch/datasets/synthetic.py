@@ -13,7 +13,15 @@ from numpy.random import RandomState
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.datasets import pieces
+from eigsearch.datasets.graph_generators import (
+    CYCLE,
+    HOUSE,
+    HOUSE_ROLES,
+    binary_tree,
+    grid,
+    new_edges,
+    preferential_attachment,
+)
 from eigsearch.datasets.motifs import number_motifs
 
 BASE_NODES, MOTIFS, FEATURES = 300, 80, 10
@@ -45,14 +53,14 @@ def ba_community(seed: int = 0) -> tuple[Data]:
     rng = RandomState(seed)
     plan = _union(_ba_shapes(rng), _ba_shapes(rng))
     first, second = np.split(np.arange(len(plan.y)), 2)
-    plan = plan.plus(pieces.new_edges(plan.edges, first, second, len(plan.y) // 4, rng))
+    plan = plan.plus(new_edges(plan.edges, first, second, len(plan.y) // 4, rng))
     return (number_motifs(_data(plan, _community_features(len(first), rng))),)
 
 
 def tree_grid(seed: int = 0) -> tuple[Data]:
     """Return Tree-Grid: 3 × 3 grids on a balanced binary tree; the class says which of the two."""
     rng = RandomState(seed)
-    plan = _hang(pieces.binary_tree(8), pieces.grid(3), np.ones(9, dtype=int), rng)
+    plan = _hang(binary_tree(8), grid(3), np.ones(9, dtype=int), rng)
     return (number_motifs(_data(_perturb(plan, rng), torch.ones(len(plan.y), FEATURES))),)
 
 
@@ -66,16 +74,16 @@ def ba_2motifs(seed: int = 0, count: int = 1000) -> tuple[Data, ...]:
 
 
 def _ba_2motifs_graph(label: int, rng: RandomState) -> Data:
-    motif = 20 + (pieces.HOUSE if label else pieces.CYCLE)
-    plan = _base(pieces.preferential_attachment(20, 1, rng), np.array([label]))
+    motif = 20 + (HOUSE if label else CYCLE)
+    plan = _base(preferential_attachment(20, 1, rng), np.array([label]))
     plan = plan.plus(motif, is_motif=True)
     plan = plan.plus(np.array([(rng.randint(20), 20 + rng.randint(5))]))
     return _data(plan, torch.full((25, FEATURES), 0.1))
 
 
 def _ba_shapes(rng: RandomState) -> _Plan:
-    base = pieces.preferential_attachment(BASE_NODES, 5, rng)
-    return _perturb(_hang(base, pieces.HOUSE, pieces.HOUSE_ROLES, rng), rng)
+    base = preferential_attachment(BASE_NODES, 5, rng)
+    return _perturb(_hang(base, HOUSE, HOUSE_ROLES, rng), rng)
 
 
 def _hang(base: np.ndarray, motif: np.ndarray, roles: np.ndarray, rng: RandomState) -> _Plan:
@@ -96,7 +104,7 @@ def _base(edges: np.ndarray, y: np.ndarray) -> _Plan:
 def _perturb(plan: _Plan, rng: RandomState) -> _Plan:
     """Return the plan with random edges between any two nodes, 1 % of what it has."""
     nodes = np.arange(len(plan.y))
-    return plan.plus(pieces.new_edges(plan.edges, nodes, nodes, len(plan.edges) // 100, rng))
+    return plan.plus(new_edges(plan.edges, nodes, nodes, len(plan.edges) // 100, rng))
 
 
 def _union(first: _Plan, second: _Plan) -> _Plan:

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.caller import Forward
-from eigsearch.groups import make_groups
-from eigsearch.posed import pose
-from eigsearch.ranking import group_scores
+from eigsearch.inference.configured_model import configure
+from eigsearch.inference.model_call import Forward
+from eigsearch.inputs.edge_groups import make_groups
+from eigsearch.ranking.ranking import group_scores
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Method(ABC):
 
         The keywords say how to call and read the model: pass what `explain` will be given.
         """
-        self._fit(pose(model, forward, task, return_type), dataset)
+        self._fit(configure(model, forward, task, return_type), dataset)
 
     @abstractmethod
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:

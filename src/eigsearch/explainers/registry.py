@@ -5,27 +5,27 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from eigsearch._utils.name_lookup import resolve
 from eigsearch.errors import InputError
-from eigsearch.explainers.attention import Attention
 from eigsearch.explainers.base import Method
-from eigsearch.explainers.captum_methods import DeepLIFT, GuidedBackprop, InputXGradient
-from eigsearch.explainers.degree import DEGREE
-from eigsearch.explainers.gnn_explainer import GNNExplainer
-from eigsearch.explainers.grad import Grad
-from eigsearch.explainers.gradcam import GradCAM
-from eigsearch.explainers.graphmask import GraphMask
-from eigsearch.explainers.gstarx import GStarX
-from eigsearch.explainers.integrated_gradients import IntegratedGradients
-from eigsearch.explainers.linear_gradients import EiGSearchRanking
-from eigsearch.explainers.occlusion import Occlusion
-from eigsearch.explainers.pg_explainer import PGExplainer
-from eigsearch.explainers.pgm_explainer import PGMExplainer
-from eigsearch.explainers.random_scores import Random
-from eigsearch.explainers.rcexplainer import RCExplainer
-from eigsearch.explainers.rg_explainer import RGExplainer
-from eigsearch.explainers.sensitivity import Sensitivity
-from eigsearch.explainers.subgraphx import SubgraphX
-from eigsearch.near import resolve
+from eigsearch.explainers.baselines.random import Random
+from eigsearch.explainers.decomposition.attention import Attention
+from eigsearch.explainers.decomposition.degree import DEGREE
+from eigsearch.explainers.games.gstarx import GStarX
+from eigsearch.explainers.games.subgraphx import SubgraphX
+from eigsearch.explainers.generators.rg_explainer import RGExplainer
+from eigsearch.explainers.gradient.captum_methods import DeepLIFT, GuidedBackprop, InputXGradient
+from eigsearch.explainers.gradient.grad import Grad
+from eigsearch.explainers.gradient.gradcam import GradCAM
+from eigsearch.explainers.gradient.integrated_gradients import IntegratedGradients
+from eigsearch.explainers.gradient.saliency import Sensitivity
+from eigsearch.explainers.learned_masks.gnn_explainer import GNNExplainer
+from eigsearch.explainers.learned_masks.graphmask import GraphMask
+from eigsearch.explainers.learned_masks.pg_explainer import PGExplainer
+from eigsearch.explainers.learned_masks.rcexplainer import RCExplainer
+from eigsearch.explainers.perturbation.eig_search import EiGSearchRanking
+from eigsearch.explainers.perturbation.occlusion import Occlusion
+from eigsearch.explainers.perturbation.pgm_explainer import PGMExplainer
 
 METHODS: dict[str, type[Method]] = {
     "eig_search": EiGSearchRanking,

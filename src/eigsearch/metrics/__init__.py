@@ -1,10 +1,10 @@
 """Metrics: plain functions that score any explanation, wherever its mask comes from."""
 
-from eigsearch.metrics.catalogue import METRICS, Metric
-from eigsearch.metrics.claim import Claim
 from eigsearch.metrics.fidelity import Fidelity, characterization, fidelities, fidelity
 from eigsearch.metrics.ground_truth import auc, average_precision, precision, precision_at_k, recall
 from eigsearch.metrics.induced import Subgraph, edge_induced, node_and_edge_induced, node_induced
+from eigsearch.metrics.mask import Claim
+from eigsearch.metrics.registry import METRICS, Metric
 from eigsearch.metrics.robust import RobustFidelity, robust_fidelities, robust_fidelity
 from eigsearch.metrics.stability import jaccard, noise_stability, relabelling_stability
 from eigsearch.metrics.structure import (

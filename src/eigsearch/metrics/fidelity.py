@@ -11,15 +11,15 @@ import torch
 from torch import Tensor
 from torch_geometric.explain.metric import characterization_score
 
-from eigsearch.caller import undisturbed
-from eigsearch.candidates import Whole
-from eigsearch.engine import Request
-from eigsearch.metrics.claim import Claim
-from eigsearch.metrics.rows import kept_requests, removed_request
+from eigsearch.candidates import FullGraph
+from eigsearch.engines import Request
+from eigsearch.inference.model_call import eval_mode
+from eigsearch.inference.target import Target
+from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.metrics.mask import Claim
+from eigsearch.metrics.mask_candidates import kept_requests, removed_request
 from eigsearch.options import Options
-from eigsearch.query import Query
-from eigsearch.run import Run
-from eigsearch.target import Target
+from eigsearch.pipeline import Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,23 +70,23 @@ def fidelities(
     run = Run(model, options or Options())
     if not claims:
         return []
-    with undisturbed(model):
-        queries, _ = run.ask([claim.question for claim in claims])
-        pairs = list(zip(claims, queries, strict=True))
-        parts = [_requests(claim, query) for claim, query in pairs]
+    with eval_mode(model):
+        instances, _ = run.ask([claim.instance for claim in claims])
+        pairs = list(zip(claims, instances, strict=True))
+        parts = [_requests(claim, instance) for claim, instance in pairs]
         outputs = iter(run.engine.outputs([request for part in parts for request in part]))
     answers = [torch.cat(list(islice(outputs, len(part)))).cpu() for part in parts]
     return [_fidelity(*pair, rows) for pair, rows in zip(pairs, answers, strict=True)]
 
 
-def _requests(claim: Claim, query: Query) -> list[Request]:
-    whole = Request(query, Whole(query.groups.count))
-    return [whole, removed_request(claim, query), *kept_requests(claim, query)]
+def _requests(claim: Claim, instance: PreparedInstance) -> list[Request]:
+    whole = Request(instance, FullGraph(instance.groups.count))
+    return [whole, removed_request(claim, instance), *kept_requests(claim, instance)]
 
 
-def _fidelity(claim: Claim, query: Query, output: Tensor) -> Fidelity:
+def _fidelity(claim: Claim, instance: PreparedInstance, output: Tensor) -> Fidelity:
     """Return the fidelity that belongs to the outputs for G, each G[E∖E_S] and each S."""
-    target, count = query.goal, claim.shape.numel()
+    target, count = instance.known_target, claim.shape.numel()
     value = target.value(target.phi(output))
     label = _predicts(target, output)
     (whole, removed, kept), (hit, hit_removed, hit_kept) = (

@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from torch import Tensor
 
 from eigsearch.errors import InputError
-from eigsearch.metrics.claim import as_bool
+from eigsearch.metrics.mask import as_bool
 
 
 def auc(score: Tensor, truth: Tensor, candidates: Tensor) -> float:

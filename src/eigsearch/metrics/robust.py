@@ -9,15 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigsearch.caller import undisturbed
-from eigsearch.candidates import Induce, Rows
-from eigsearch.engine import Request
+from eigsearch.candidates import ExplicitMasks, SubgraphKind
+from eigsearch.engines import Request
 from eigsearch.errors import InputError
-from eigsearch.metrics.claim import Claim
-from eigsearch.metrics.rows import kept_groups
+from eigsearch.inference.model_call import eval_mode
+from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.metrics.mask import Claim
+from eigsearch.metrics.mask_candidates import kept_groups
 from eigsearch.options import Options
-from eigsearch.query import Query
-from eigsearch.run import Run
+from eigsearch.pipeline import Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,19 +77,21 @@ def robust_fidelities(
     run = Run(model, options or Options())
     if not claims:
         return []
-    with undisturbed(model):
-        queries, wholes = run.ask([claim.question for claim in claims])
+    with eval_mode(model):
+        instances, wholes = run.ask([claim.instance for claim in claims])
         drawn = []
-        for claim, query in zip(claims, queries, strict=True):
-            keep = kept_groups(claim, query)
+        for claim, instance in zip(claims, instances, strict=True):
+            keep = kept_groups(claim, instance)
             edits = torch.cat(draw_edits(keep, alpha1, alpha2, samples, seed))
             drawn.append(_distinct(edits.flatten(0, 1)))
-        pairs = zip(queries, drawn, strict=True)
-        scores = run.engine.scores([Request(q, Rows(rows, Induce.EDGES)) for q, (rows, _) in pairs])
+        pairs = zip(instances, drawn, strict=True)
+        scores = run.engine.scores(
+            [Request(q, ExplicitMasks(rows, SubgraphKind.EDGE_INDUCED)) for q, (rows, _) in pairs]
+        )
     return [
-        _mean_change(claim, query, whole, phi[place.to(phi.device)].reshape(2, -1, samples))
-        for claim, query, whole, phi, (_, place) in zip(
-            claims, queries, wholes, scores, drawn, strict=True
+        _mean_change(claim, instance, whole, phi[place.to(phi.device)].reshape(2, -1, samples))
+        for claim, instance, whole, phi, (_, place) in zip(
+            claims, instances, wholes, scores, drawn, strict=True
         )
     ]
 
@@ -117,8 +119,10 @@ def _distinct(rows: Tensor) -> tuple[Tensor, Tensor]:
     return found, place
 
 
-def _mean_change(claim: Claim, query: Query, whole: Tensor, phi: Tensor) -> RobustFidelity:
-    target = query.goal
+def _mean_change(
+    claim: Claim, instance: PreparedInstance, whole: Tensor, phi: Tensor
+) -> RobustFidelity:
+    target = instance.known_target
     change = target.change(target.value(whole), target.value(phi)).mean(dim=-1).cpu()
     return RobustFidelity(*(each.reshape(claim.shape) for each in change))
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
-from eigsearch.metrics.claim import as_bool
+from eigsearch.metrics.mask import as_bool
 
 # Returns the edge mask that an explainer gives a graph: bools, or zeros and ones.
 Explain = Callable[[Data], Tensor]

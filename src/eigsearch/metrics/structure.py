@@ -11,9 +11,9 @@ from scipy.sparse.csgraph import connected_components
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
-from eigsearch.groups import GroupSpec, make_groups
+from eigsearch.inputs.edge_groups import GroupSpec, make_groups
 from eigsearch.metrics.induced import Subgraph
-from eigsearch.metrics.rows import groups_of
+from eigsearch.metrics.mask_candidates import groups_of
 
 Technique = Literal["edges", "nodes", "nodes_and_edges"]
 MAX_EDGES = 18  # 2^18 subsets take about a second

@@ -1,12 +1,12 @@
 """Plain graph networks, their training, and the zoo of trained ones."""
 
 from eigsearch.models import zoo
-from eigsearch.models.cards import Card, make_card
+from eigsearch.models.checkpoints import load_model, save_model
 from eigsearch.models.gnn import CONVS, GNN
-from eigsearch.models.recipes import RECIPES, Recipe, recipe_for
-from eigsearch.models.saving import load_model, save_model
+from eigsearch.models.model_card import Card, make_card
 from eigsearch.models.splits import Split, split
 from eigsearch.models.training import Accuracy, TrainResult, evaluate, train
+from eigsearch.models.training_recipes import RECIPES, Recipe, recipe_for
 
 __all__ = [
     "CONVS",

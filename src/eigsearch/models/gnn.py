@@ -6,8 +6,8 @@ from itertools import pairwise
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv, global_mean_pool
 
+from eigsearch._utils.name_lookup import resolve
 from eigsearch.datasets.dataset import Task
-from eigsearch.near import resolve
 
 NUM_LAYERS = 3
 

@@ -12,14 +12,14 @@ from rich.progress import Progress
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from eigsearch._utils.name_lookup import resolve
 from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError
 from eigsearch.models.batches import Minibatch, minibatches
+from eigsearch.models.checks import check_trainable
 from eigsearch.models.gnn import CONVS, GNN
-from eigsearch.models.recipes import Recipe, recipe_for
 from eigsearch.models.splits import Split, split
-from eigsearch.models.trainable import check_trainable
-from eigsearch.near import resolve
+from eigsearch.models.training_recipes import Recipe, recipe_for
 
 
 @dataclass(frozen=True)

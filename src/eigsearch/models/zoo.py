@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from eigsearch.models.cards import Card
+from eigsearch._utils.name_lookup import resolve
+from eigsearch.models.checkpoints import file_stem, load_model
 from eigsearch.models.gnn import GNN
-from eigsearch.models.saving import file_stem, load_model
-from eigsearch.near import resolve
+from eigsearch.models.model_card import Card
 
 WEIGHTS = Path(__file__).parent / "weights"
 

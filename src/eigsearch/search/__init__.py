@@ -4,7 +4,7 @@ from eigsearch.errors import InputError
 from eigsearch.search.base import Outcome, Problem, Search, Step, Steps
 from eigsearch.search.curve import Curve
 from eigsearch.search.exhaustive import Exhaustive
-from eigsearch.search.refine import Anchored, Refine
+from eigsearch.search.refine.climb import Anchored, Refine
 from eigsearch.search.resweep import Resweep
 from eigsearch.search.sizes import check_min_size, check_sparsity, size_range, sizes_to_try
 from eigsearch.search.sweep import FixedSize, Sweep

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.special import expit
 from torch import Tensor
 
-from eigsearch.candidates import Asking
+from eigsearch.candidates import EvalCoroutine
 from eigsearch.errors import InputError
-from eigsearch.ranking import Ranking
+from eigsearch.inference.target import Target
+from eigsearch.ranking.ranking import Ranking
 from eigsearch.search.curve import Curve
 from eigsearch.search.sizes import size_range
-from eigsearch.target import Target
 
 Array = np.ndarray
 
@@ -104,7 +104,7 @@ class Outcome:
     path: tuple[Step, ...] = ()
 
 
-Steps = Asking[Outcome]
+Steps = EvalCoroutine[Outcome]
 
 
 class Search(Protocol):

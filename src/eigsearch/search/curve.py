@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eigsearch.target import Target
+from eigsearch.inference.target import Target
 
 GAIN_TOLERANCE = 1e-6  # relative; gains closer than rounding noise tie, the smaller size wins
 

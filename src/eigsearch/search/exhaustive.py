@@ -8,7 +8,7 @@ from math import comb
 
 import torch
 
-from eigsearch.candidates import Rest, Subsets
+from eigsearch.candidates import ComplementOf, Subsets
 from eigsearch.errors import InputError
 from eigsearch.search.base import Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
@@ -32,16 +32,16 @@ class Exhaustive:
         """Evaluate each subgraph of an allowed size, and what it leaves of the graph."""
         smallest, largest = problem.allowed
         self._check(problem.ranking.count, range(smallest, largest + 1))
-        family = Subsets(problem.ranking.order, smallest, largest)
-        kept, removed = yield [family, Rest(family)]
-        counts = torch.tensor(family.counts)
+        candidate_set = Subsets(problem.ranking.order, smallest, largest)
+        kept, removed = yield [candidate_set, ComplementOf(candidate_set)]
+        counts = torch.tensor(candidate_set.counts)
         size = torch.arange(smallest, largest + 1).repeat_interleave(counts)
         everything = Curve.of(problem.target, problem.whole, size, kept, removed)
         found = everything[everything.best]
-        keep = family.rows(everything.best, everything.best + 1)[0]
-        path = (Step("exhaustive", keep, float(found.gain), 2 * len(family)),)
+        keep = candidate_set.rows(everything.best, everything.best + 1)[0]
+        path = (Step("exhaustive", keep, float(found.gain), 2 * len(candidate_set)),)
         # the first subset of each size is the one that the ranking starts with
-        first = torch.tensor([0, *accumulate(family.counts)][:-1])
+        first = torch.tensor([0, *accumulate(candidate_set.counts)][:-1])
         return Outcome(keep, found, everything[first], path)
 
     def _check(self, groups: int, sizes: range) -> None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigsearch.ranking import Ranking
-from eigsearch.search.around import rank_around, swept
+from eigsearch.ranking.ranking import Ranking
 from eigsearch.search.base import Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
-from eigsearch.search.ledger import Ledger
-from eigsearch.search.ties import gain_tolerance
+from eigsearch.search.evaluation_cache import Ledger
+from eigsearch.search.reranking import rank_around, swept
+from eigsearch.search.tie_breaking import gain_tolerance
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from eigsearch.errors import InputError
-from eigsearch.ranking import Ranking
+from eigsearch.ranking.ranking import Ranking
 
 
 def sizes_to_try(ranking: Ranking, sparsity: float, min_size: int = 2) -> list[int]:
@@ -20,7 +20,7 @@ def sizes_to_try(ranking: Ranking, sparsity: float, min_size: int = 2) -> list[i
     nodes cannot be cut at every size: the next smaller one that exists is tried instead.
 
     >>> import torch
-    >>> from eigsearch.ranking import rank
+    >>> from eigsearch.ranking.ranking import rank
     >>> sizes_to_try(rank(torch.arange(10.0)), sparsity=0.5)
     [2, 3, 4, 5]
     """

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from eigsearch.candidates import Asking
+from eigsearch.candidates import EvalCoroutine
 from eigsearch.search.base import Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
 from eigsearch.search.sizes import check_size, size_at, sizes_to_try
 
 
-def walk(problem: Problem, sizes: Sequence[int]) -> Asking[Curve]:
+def walk(problem: Problem, sizes: Sequence[int]) -> EvalCoroutine[Curve]:
     """Evaluate the first k of a ranking, kept alone and removed, for each size k."""
     ranking = problem.ranking
     kept, removed = yield [ranking.kept(sizes), ranking.removed(sizes)]

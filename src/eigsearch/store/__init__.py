@@ -2,7 +2,7 @@
 
 from eigsearch.store.directory import ResultDirectory, ShardFiles
 from eigsearch.store.manifest import Manifest, read_manifest
-from eigsearch.store.read import read, rows
+from eigsearch.store.reader import read, rows
 from eigsearch.store.rows import Row, Subject, explanation_of
 from eigsearch.store.summary import summarize
 from eigsearch.store.writer import Writer

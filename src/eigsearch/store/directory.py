@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from eigsearch.atomic import inside, remove_leftovers, sync_directory, write_atomic
+from eigsearch._utils.atomic_files import inside, remove_leftovers, sync_directory, write_atomic
 from eigsearch.errors import EigsearchError, InputError
 from eigsearch.store.manifest import Manifest, read_manifest
 from eigsearch.store.schema import ROWS

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from eigsearch.atomic import write_atomic
+from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.errors import InputError
 from eigsearch.options import versions
 from eigsearch.store.schema import SCHEMA_VERSION

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.belonging import check_belonging
-from eigsearch.explanation import SubgraphExplanation
-from eigsearch.plain import path_from_plain
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.same_graph import check_same_graph
+from eigsearch.explanation.serialization import path_from_plain
 from eigsearch.search import Curve, Step
 
 Row = dict[str, Any]
@@ -59,7 +59,7 @@ def explanation_of(
     prediction, saved, edges = row["prediction"], _graph_of(row), None
     if data is not None:
         edges = None if row["edge_id"] is None else torch.tensor(row["edge_id"], dtype=torch.long)
-        check_belonging(data, saved.num_nodes, saved.edge_index, edges)
+        check_same_graph(data, saved.num_nodes, saved.edge_index, edges)
     return SubgraphExplanation(
         data=saved if data is None else data,
         target=row["target"],

@@ -46,7 +46,7 @@ def bench(
     from collections import Counter
 
     from eigsearch.bench import carry_out, read_plan
-    from eigsearch.cli.printing import say
+    from eigsearch.cli.console import say
 
     chosen = read_plan(plan)
     where = out or HOME / chosen.name

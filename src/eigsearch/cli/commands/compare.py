@@ -37,16 +37,16 @@ def compare(
 
         eigsearch compare --dataset BA-2Motifs --model gin --explainers eig_search,gradcam,ig
     """
-    from eigsearch.cli.arena import pick_explainers
-    from eigsearch.cli.choose import choose_data, choose_model
-    from eigsearch.cli.contest import contest, in_common
-    from eigsearch.cli.pages import check_comparison, write_comparison
-    from eigsearch.cli.printing import as_json, say
-    from eigsearch.cli.running import Assignment, chosen
+    from eigsearch.cli.console import as_json, say
+    from eigsearch.cli.explain_run import Assignment, chosen
+    from eigsearch.cli.explainer_args import pick_explainers
+    from eigsearch.cli.explainer_comparison import contest, in_common
+    from eigsearch.cli.loading import choose_data, choose_model
+    from eigsearch.cli.output_files import check_comparison, write_comparison
     from eigsearch.cli.tables import print_findings
     from eigsearch.options import Options
-    from eigsearch.report import Names
-    from eigsearch.run import Run
+    from eigsearch.pipeline import Run
+    from eigsearch.visualization import Names
 
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
     few = flags.FEW if index is None and node is None else index
@@ -74,7 +74,7 @@ def compare(
 
 def _tell_failures(runs: Mapping[str, dict[str, Any]]) -> None:
     """Print, for each explainer that failed, how often and the first reason."""
-    from eigsearch.cli.printing import remark
+    from eigsearch.cli.console import remark
 
     for name, found in runs.items():
         if found["error"]:

@@ -27,13 +27,13 @@ def demo(
     tells the two apart, and finds the edges behind its answers.
     """
     from eigsearch import datasets, store
-    from eigsearch.cli.pages import write_page, write_pictures
-    from eigsearch.cli.printing import as_json, say
-    from eigsearch.cli.running import Assignment, Selection, carry_out
+    from eigsearch.cli.console import as_json, say
+    from eigsearch.cli.explain_run import Assignment, Selection, carry_out
+    from eigsearch.cli.output_files import write_page, write_pictures
     from eigsearch.cli.tables import print_findings
     from eigsearch.models import zoo
     from eigsearch.options import Options
-    from eigsearch.report import Names
+    from eigsearch.visualization import Names
 
     dataset = datasets.generate("BA-2Motifs")
     model, card = zoo.load("BA-2Motifs", "gin")

@@ -56,11 +56,11 @@ def explain(
 
         eigsearch explain --dataset BA-Shapes --node 300:400 --out results --workers 8
     """
-    from eigsearch.atomic import inside
-    from eigsearch.cli.arena import make_ranker
-    from eigsearch.cli.choose import check_groups, choose_data, choose_model
-    from eigsearch.cli.pages import check_outputs
-    from eigsearch.cli.running import Assignment, chosen
+    from eigsearch._utils.atomic_files import inside
+    from eigsearch.cli.explain_run import Assignment, chosen
+    from eigsearch.cli.explainer_args import make_ranker
+    from eigsearch.cli.loading import check_groups, choose_data, choose_model
+    from eigsearch.cli.output_files import check_outputs
     from eigsearch.options import Options
 
     strategy = _search(search, size)
@@ -114,9 +114,9 @@ def _search(search: str | None, size: int | None) -> str:
 
 def _found(assignment: Any, path: Path, where: dict[str, Any], stays: bool) -> dict[str, Any]:
     """Explain into a directory; an error names it only where it stays."""
-    from eigsearch.cli.running import carry_out
+    from eigsearch.cli.explain_run import carry_out
     from eigsearch.errors import ModelError
-    from eigsearch.work.explain_to import RunError
+    from eigsearch.parallel.run_to_directory import RunError
 
     try:
         return carry_out(assignment, path, **where)
@@ -130,10 +130,10 @@ def _tell(
     found: dict[str, Any], dataset: Any, path: Path, out: Path | None, page: Path | None, json: bool
 ) -> None:
     from eigsearch import store
-    from eigsearch.cli.pages import write_page
-    from eigsearch.cli.printing import as_json, say
+    from eigsearch.cli.console import as_json, say
+    from eigsearch.cli.output_files import write_page
     from eigsearch.cli.tables import print_explanations, print_findings
-    from eigsearch.report import Names
+    from eigsearch.visualization import Names
 
     if page is not None:
         rows = store.rows(path, ["index", "error"])

@@ -10,7 +10,7 @@ from eigsearch.cli import flags
 def datasets(json: flags.AsJson = False) -> None:
     """List the data sets that `--dataset` knows."""
     from eigsearch import datasets as registry
-    from eigsearch.cli.printing import as_json, table
+    from eigsearch.cli.console import as_json, table
 
     known = [registry.info(name) for name in registry.names()]
     if json:
@@ -23,7 +23,7 @@ def datasets(json: flags.AsJson = False) -> None:
 
 def models(json: flags.AsJson = False) -> None:
     """List the trained networks that `--model` knows, with their accuracies."""
-    from eigsearch.cli.printing import as_json, table
+    from eigsearch.cli.console import as_json, table
     from eigsearch.models import zoo
 
     cards = [zoo.load(dataset, conv)[1] for dataset, conv in zoo.names()]
@@ -45,7 +45,7 @@ def models(json: flags.AsJson = False) -> None:
 def explainers(json: flags.AsJson = False) -> None:
     """List the explainers that `--explainer` knows, and what each of them needs."""
     from eigsearch import explainers as arena
-    from eigsearch.cli.printing import as_json, table
+    from eigsearch.cli.console import as_json, table
 
     known = arena.table()
     if json:

@@ -28,9 +28,9 @@ def report(
 
         eigsearch bench smoke && eigsearch report
     """
-    from eigsearch.bench.discussion import write_discussion
-    from eigsearch.bench.report import write_report
-    from eigsearch.cli.printing import say
+    from eigsearch.bench.report.builder import write_report
+    from eigsearch.bench.report.discussion import write_discussion
+    from eigsearch.cli.console import say
 
     rows = results or _latest()
     say(f"Report: {write_report(rows, out).resolve()}")

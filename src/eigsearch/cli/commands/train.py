@@ -29,12 +29,12 @@ def train(
 
         eigsearch explain --dataset BA-2Motifs --weights models/BA-2Motifs-gin.safetensors
     """
-    from eigsearch.cli.choose import choose_data
-    from eigsearch.cli.outputs import check_directory
-    from eigsearch.cli.printing import as_json, say, table
+    from eigsearch._utils.name_lookup import resolve
+    from eigsearch.cli.console import as_json, say, table
+    from eigsearch.cli.directories import check_directory
+    from eigsearch.cli.loading import choose_data
     from eigsearch.models import CONVS, make_card, recipe_for, save_model
     from eigsearch.models import train as fit
-    from eigsearch.near import resolve
 
     graphs = choose_data(dataset, data, data_root, in_memory=True)
     conv = resolve("model", model, CONVS)

@@ -33,11 +33,11 @@ def view(
         eigsearch view results --index 3 --out picture.svg
     """
     from eigsearch import store
-    from eigsearch.cli.pages import write_page
-    from eigsearch.cli.printing import as_json, say
-    from eigsearch.cli.shown import chosen_rows
+    from eigsearch.cli.console import as_json, say
+    from eigsearch.cli.output_files import write_page
+    from eigsearch.cli.row_selection import chosen_rows
     from eigsearch.cli.tables import print_sentences
-    from eigsearch.report import Names
+    from eigsearch.visualization import Names
 
     manifest = store.read_manifest(store.ResultDirectory(path).manifest_path)
     rows = chosen_rows(path, manifest, index, node)

@@ -1,0 +1,1 @@
+"""Small helpers without knowledge of graphs or models."""

@@ -1,0 +1,1 @@
+"""The report: tables, figures and one page, from rows alone."""

@@ -1,0 +1,85 @@
+"""What was run: how many predictions each method saw, and what could not be explained."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from eigsearch.bench.report.figure import Exhibit, Table
+from eigsearch.bench.rows.frame import compared, in_order, printed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def overview_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+    """Return samples, and skips with their reasons."""
+    return [*_samples(frame), *_misses(frame)]
+
+
+def conditions(frame: pd.DataFrame) -> dict[str, str]:
+    """Return what the rows were made with: plan, machine, versions, data."""
+    versions = {
+        f"{key} {value}" for text in frame["versions"].unique() for key, value in _items(text)
+    }
+    sources = frame.dropna(subset=["provenance"]).drop_duplicates("dataset")
+    data = [f"{d}: {p}" for d, p in zip(sources["dataset"], sources["provenance"], strict=True)]
+    return {
+        "plan": ", ".join(sorted(frame["plan"].unique())),
+        "rows": f"{len(frame):,} from {frame['run'].nunique()} runs",
+        "machine": "; ".join(sorted(frame["machine"].unique())),
+        "load": f"{frame['load'].median():.1f} processes wanted a core (median over rows)",
+        "versions": ", ".join(sorted(versions)),
+        "data": "; ".join(data),
+    }
+
+
+def _items(text: str) -> list[tuple[str, object]]:
+    return list(json.loads(text).items())
+
+
+def _samples(frame: pd.DataFrame) -> list[Exhibit]:
+    rows = compared(frame)
+    if rows.empty:
+        return []
+    rows = rows[rows["limit"] == rows["limit"].min()]
+    wide = rows.groupby(["explainer", "setting"]).size().unstack("setting")
+    wide = wide.loc[in_order(wide.index)].fillna(0).astype(int)
+    by_explainer = rows.groupby("explainer")
+    wide["seeds"] = by_explainer["seed"].nunique()
+    wide["trained on"] = by_explainer["fit_sample"].agg(_span)
+    wide["options"] = by_explainer["options"].first().replace("{}", "")
+    return [
+        Exhibit(
+            "samples",
+            "How many graphs each method saw",
+            "Predictions explained in each setting, all seeds together: a slow method was given "
+            "fewer than EiG-Search, so its points carry more chance. Trained on: graphs, evenly "
+            "spaced through the data set. Options differ from the method's defaults where they are "
+            "named; `num_nodes` is how many nodes of a node task it is trained on.",
+            table=Table(printed(wide.reset_index())),
+        )
+    ]
+
+
+def _span(counts: pd.Series) -> str:
+    """Return the least and the most of some counts, in a text; empty if there are none."""
+    if counts.isna().all():
+        return ""
+    return f"{counts.min():.0f}–{counts.max():.0f}"
+
+
+def _misses(frame: pd.DataFrame) -> list[Exhibit]:
+    rows = frame[frame["status"] != "ok"]
+    if rows.empty:
+        return []
+    by = ["section", "explainer", "setting", "status", "reason"]
+    table = rows.groupby(by).size().rename("rows").reset_index()
+    return [
+        Exhibit(
+            "misses",
+            "What could not be explained, and why",
+            "Skipped: the method does not serve this network. Failed: anything else.",
+            table=Table(table),
+        )
+    ]

@@ -1,0 +1,94 @@
+"""Fidelity against sparsity: the paper's main figure."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from eigsearch.bench.report.figure import Exhibit
+from eigsearch.bench.report.margins import margin_exhibits
+from eigsearch.bench.report.theme import Theme, legend, panels
+from eigsearch.bench.rows.frame import OURS, compared, display, in_order, over_seeds, settings_of
+from eigsearch.bench.rows.published import published_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+_NAMES = {
+    "gain": ("Overall fidelity", "Fidelity+ − Fidelity−", "higher is better"),
+    "fidelity_plus": ("Fidelity+", "φ(G) − φ(G[E∖E_S])", "higher is better"),
+    "fidelity_minus": ("Fidelity−", "φ(G) − φ(S)", "lower is better"),
+}
+_LOW = -0.85  # all that is published is above
+_HOW = (
+    "φ is the probability of the explained class. Correctly classified graphs of one class (MUTAG, "
+    "NCI1: 1; Mutagenicity: 0; BA-2Motifs: both), drawn with a seed. Baselines are cut at the size "
+    "of each sparsity; EiG-Search is given the sparsity as a limit and stands at the average that "
+    "it found. Sparsity counts undirected edges. Bands: one standard deviation over seeds, each "
+    "with another sample. Dotted: the values printed in the paper, of other trained networks."
+)
+
+
+def fidelity_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+    """Return the three figures against sparsity and, after the first, who is ahead where."""
+    rows = compared(frame)
+    if rows.empty:
+        return []
+    curves = over_seeds(rows, ["setting", "explainer", "limit"], ["sparsity", *_NAMES])
+    figures = [
+        Exhibit(
+            metric,
+            f"{name} against average sparsity",
+            f"{name} = {formula}; {way}. {_HOW}",
+            draw=partial(_draw, curves, metric),
+        )
+        for metric, (name, formula, way) in _NAMES.items()
+    ]
+    return [figures[0], *margin_exhibits(frame), *figures[1:]]
+
+
+def _draw(curves: pd.DataFrame, metric: str, theme: Theme) -> Figure:
+    settings = settings_of(curves)
+    figure, axes = panels(settings, columns=2, height=3.2)
+    names = in_order(curves["explainer"])
+    for ax, setting in zip(axes, settings, strict=True):
+        for name in reversed(names):  # ours last, on top
+            chosen = (curves["setting"] == setting) & (curves["explainer"] == name)
+            line = curves[chosen].sort_values("sparsity")
+            if len(line):
+                _draw_line(ax, line, metric, theme.line(name), name == OURS)
+            printed = published_line(metric, setting, name)
+            colour = theme.line(name)["color"]
+            width, shade = (2.0, 0.9) if name == OURS else (0.9, 0.5)
+            points = printed["sparsity"], printed["value"]
+            ax.plot(*points, ":", color=colour, lw=width, alpha=shade)
+        ax.axhline(0, color=theme.ink, linewidth=0.5)
+        ax.set_xlabel("average sparsity")
+        ax.set_ylabel(_NAMES[metric][0])
+        ax.set_ylim(min(_LOW, curves[metric].min() - 0.05), 1.05)
+    legend(figure, [_handle(theme, name) for name in names] + [_printed(theme)], len(settings))
+    return figure
+
+
+def _draw_line(ax: Axes, line: pd.DataFrame, metric: str, look: dict[str, Any], ours: bool) -> None:
+    """Draw a method's line and, around it, the spread over seeds."""
+    width, dot = (2.4, 3.5) if ours else (1.2, 2.0)
+    ax.plot(line["sparsity"], line[metric], lw=width, marker="o", ms=dot, **look)
+    low, high = line[metric] - line[f"{metric}_std"], line[metric] + line[f"{metric}_std"]
+    shade = 0.2 if ours else 0.07
+    ax.fill_between(line["sparsity"], low, high, color=look["color"], alpha=shade, linewidth=0)
+
+
+def _handle(theme: Theme, name: str) -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=display(name), lw=2.4 if name == OURS else 1.2, **theme.line(name))
+
+
+def _printed(theme: Theme) -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label="published", ls=":", color=theme.ink)

@@ -1,0 +1,169 @@
+"""Margins: how far EiG-Search is ahead of each baseline at the sparsity that it finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eigsearch.bench.report.figure import Exhibit, Table
+from eigsearch.bench.report.theme import COLUMNS, Theme, panels
+from eigsearch.bench.rows.frame import (
+    OURS,
+    compared,
+    display,
+    in_order,
+    printed,
+    section,
+    settings_of,
+)
+from eigsearch.visualization.colors import Colour
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+EVEN = 5e-4  # a margin that rounds to nothing is no margin
+_SAME = ["setting", "seed", "graph"]
+_POINT = ["setting", "explainer", "limit"]
+_FURTHER = "refine"  # what a better search over the same ranking would find
+_RED = Colour("#c2140c", "#ff8a80")
+
+
+def margin_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+    """Return all margins, and those below zero with what they come from."""
+    margins, losses = margin_frame(frame), loss_frame(frame)
+    shown = Exhibit(
+        "margins",
+        "EiG-Search against each baseline, at the sparsity that it finds",
+        "Overall fidelity of EiG-Search minus that of the baseline at the same average sparsity "
+        "(the baseline's curve, interpolated), on the graphs that both explained; columns are the "
+        "limits given to EiG-Search. Red: the baseline is ahead.",
+        draw=lambda theme: _draw(margins, theme),
+        table=_table(margins),
+    )
+    return [shown, _losses(losses)] if len(losses) else [shown]
+
+
+def margin_frame(frame: pd.DataFrame, search: str = "sweep") -> pd.DataFrame:
+    """Return setting, explainer, limit, EiG-Search's margin over it, its spread, the graphs.
+
+    Both are judged on the graphs that both explained, however few; the spread is the standard
+    deviation of the margin over seeds. Another `search` than the paper's is read from the
+    experiment that runs them all.
+    """
+    import pandas as pd
+
+    rows = compared(frame)
+    mine = rows[rows["explainer"] == OURS]
+    if search != "sweep":
+        mine = section(frame, "searches").query("search == @search")
+    found = []
+    for (setting, name), theirs in rows[rows["explainer"] != OURS].groupby(_POINT[:2]):
+        ours, theirs = _common(mine[mine["setting"] == setting], theirs)
+        count = len(theirs[_SAME].drop_duplicates())
+        if not count:
+            continue
+        found += [(setting, name, *margin, count) for margin in _margins(ours, theirs)]
+    columns = [*_POINT, "margin", "spread", "graphs"]
+    return pd.DataFrame(found, columns=columns).astype({"limit": float, "margin": float})
+
+
+def loss_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the margins below zero, the largest first, with what they come from."""
+    margins, further = margin_frame(frame), margin_frame(frame, _FURTHER)
+    losses = margins[margins["margin"] < -EVEN].sort_values("margin")
+    losses = losses.merge(further[[*_POINT, "margin"]], on=_POINT, how="left", suffixes=("", "_f"))
+    losses = losses.rename(columns={"margin_f": f"with {_FURTHER}"})
+    return losses.assign(why=[_why(*each) for each in losses.iloc[:, 3:].itertuples(index=False)])
+
+
+def _why(margin: float, spread: float, graphs: int, further: float) -> str:
+    """Return what a loss comes from: chance, the search, or the ranking."""
+    if -margin < spread:
+        return "chance: less than the spread over seeds"
+    if further != further:
+        return f"the search or the ranking: {_FURTHER} was not run"
+    return f"the search: {_FURTHER} is not behind" if further >= -EVEN else "the ranking"
+
+
+def _common(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    both = ours[_SAME].drop_duplicates().merge(theirs[_SAME].drop_duplicates(), on=_SAME)
+    return ours.merge(both, on=_SAME), theirs.merge(both, on=_SAME)
+
+
+def _margins(ours: pd.DataFrame, theirs: pd.DataFrame) -> list[tuple[float, float, float]]:
+    """Return, for each limit, how far our gain is above their line, and the spread over seeds."""
+    import pandas as pd
+
+    columns = ["sparsity", "gain"]
+    mine, line = (rows.groupby(["seed", "limit"])[columns].mean() for rows in (ours, theirs))
+    seeds = [_above(mine.loc[seed], line.loc[seed]) for seed in mine.index.levels[0]]
+    mine, line = (means.groupby("limit").mean() for means in (mine, line))
+    margins, spreads = _above(mine, line), pd.concat(seeds, axis=1).std(axis=1).fillna(0.0)
+    return [(limit, margin, spreads[limit]) for limit, margin in margins.items()]
+
+
+def _above(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.Series:
+    """Return, by limit, our gain minus their gain at the sparsity that we found."""
+    line = theirs.sort_values("sparsity")
+    return ours["gain"] - np.interp(ours["sparsity"], line["sparsity"], line["gain"])
+
+
+def _losses(losses: pd.DataFrame) -> Exhibit:
+    shown = printed(losses)
+    red = shown.map(lambda _: False)
+    red["margin"] = True
+    return Exhibit(
+        "losses",
+        "Where EiG-Search is behind",
+        "Every red margin, the largest first. Spread: the standard deviation of the margin over "
+        f"seeds. With {_FURTHER}: the margin when the same linear gradients are searched by "
+        f"{_FURTHER}, which adds and removes single edges, instead of the paper's sweep. A loss is "
+        f"put down to chance below the spread, to the search where {_FURTHER} is not behind, and "
+        "else to the ranking.",
+        table=Table(shown, red),
+    )
+
+
+def _table(margins: pd.DataFrame) -> Table:
+    wide = printed(_wide(margins).reset_index())
+    wide.columns = [c if isinstance(c, str) else f"limit {c}" for c in wide.columns]
+    red = wide.map(lambda value: isinstance(value, float) and value < -EVEN)
+    return Table(wide, red)
+
+
+def _wide(margins: pd.DataFrame) -> pd.DataFrame:
+    wide = margins.pivot(index=_POINT[:2], columns="limit", values="margin")
+    order = {name: place for place, name in enumerate(in_order(margins["explainer"]))}
+    return wide.sort_index(key=lambda level: level.map(lambda name: order.get(name, name)))
+
+
+def _draw(margins: pd.DataFrame, theme: Theme) -> Figure:
+    settings, names = settings_of(margins), in_order(margins["explainer"])
+    figure, axes = panels(settings, height=0.6 + 0.22 * len(names))
+    wide = _wide(margins)
+    for number, (ax, setting) in enumerate(zip(axes, settings, strict=True)):
+        _cells(ax, wide.loc[setting].reindex(names), theme)
+        ax.set_xticks(range(len(wide.columns)), [f"{limit:g}" for limit in wide.columns])
+        first = number % COLUMNS == 0
+        ax.set_yticks(range(len(names)), [display(name) for name in names] if first else [])
+        ax.set_xlabel("limit")
+    return figure
+
+
+def _cells(ax: Axes, values: pd.DataFrame, theme: Theme) -> None:
+    """Write margins into a grid on a ground of their colour, bold red where we are behind."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    ends = [theme.colour(_RED), theme.paper, theme.line(OURS)["color"]]
+    colours = LinearSegmentedColormap.from_list("margins", ends)
+    ax.imshow(values, cmap=colours, vmin=-1.6, vmax=1.6, aspect="auto")
+    ax.grid(visible=False)
+    for (row, column), value in np.ndenumerate(values.to_numpy()):
+        if value == value:
+            behind = value < -EVEN
+            text = ax.text(column, row, f"{value:+.2f}".replace("-", "−"), ha="center", va="center")
+            text.set(fontsize=7.5, weight="bold" if behind else "normal")
+            text.set_color(theme.colour(_RED) if behind else theme.ink)

@@ -1,0 +1,94 @@
+"""Node tasks: how well scores find the motif that a node belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eigsearch.bench.report.dot_plot import dot_panels
+from eigsearch.bench.report.figure import Exhibit, Table
+from eigsearch.bench.report.theme import Theme, legend
+from eigsearch.bench.rows.frame import by_method, over_seeds, printed, section
+from eigsearch.bench.rows.published import published_value
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+_TEXT = (
+    "Area under the ROC curve of edge scores for nodes of motifs that are classified correctly. "
+    "Positives are the edges of the node's own motif. Three readings of the same scores. Near: "
+    "candidates are the edges of the node's computation graph, so a method must tell the motif "
+    "from edges that matter as well. Whole: candidates are all edges of the graph, those out of "
+    "reach last; most are easy negatives, so knowing the neighbourhood is nearly enough. Unsigned: "
+    "near, by the size of a score without its sign, so an edge that speaks against the class "
+    "counts as found. Pooled puts the edges of all nodes in one list, mean is over nodes. The "
+    "paper scores an edge here by the norm of the change of all outputs, which has no sign, and "
+    "does not state its candidates."
+)
+
+
+_PROTOCOLS = {"auc": "near", "auc_whole": "whole", "auc_unsigned": "unsigned"}
+_MARKS = {"near": "o", "unsigned": "D", "whole": "|"}
+
+
+def node_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+    """Return the AUC of all methods under both protocols."""
+    rows = section(frame, "nodes")
+    if rows.empty:
+        return []
+    table = auc_frame(rows)
+    return [
+        Exhibit(
+            "nodes",
+            "Finding the motif of a node",
+            _TEXT,
+            draw=lambda theme: _draw(table, theme),
+            table=Table(printed(table)),
+        )
+    ]
+
+
+def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return setting, explainer, and AUC by protocol, pooled and as a mean over nodes."""
+    by, pooled = ["setting", "dataset", "explainer"], rows["pooled"].astype(bool)
+    one = over_seeds(rows[pooled], by, list(_PROTOCOLS)).set_index(by)
+    each = over_seeds(rows[~pooled], by, list(_PROTOCOLS)).set_index(by)
+    table = one[[]].copy()
+    for column, name in _PROTOCOLS.items():
+        table[f"{name}, pooled"], table[f"{name}, mean"] = one[column], each[column]
+    table = table.reset_index()
+    pairs = zip(table["dataset"], table["explainer"], strict=True)
+    table["paper"] = [published_value("auc", dataset, name) for dataset, name in pairs]
+    return by_method(table).drop(columns="dataset")
+
+
+def _draw(table: pd.DataFrame, theme: Theme) -> Figure:
+    def draw_row(ax: Axes, place: int, colour: str, row: pd.Series) -> None:
+        for protocol, mark in _MARKS.items():
+            ax.plot(row[f"{protocol}, pooled"], place, mark, **_look(mark, colour))
+        if row["paper"] == row["paper"] and row["paper"] is not None:
+            ax.plot([row["paper"]] * 2, [place - 0.4, place + 0.4], ":", color=theme.ink)
+
+    figure, axes = dot_panels(table, theme, "AUC, pooled", draw_row)
+    for ax in axes:
+        ax.axvline(0.5, color=theme.ink, linewidth=0.5)
+    legend(figure, _handles(theme), len(axes))
+    return figure
+
+
+def _look(mark: str, colour: str) -> dict[str, Any]:
+    """Return how a mark is drawn: filled where signs count, else hollow."""
+    size = {"o": 6, "D": 5, "|": 11}[mark]
+    return {"ms": size, "mec": colour, "mfc": colour if mark == "o" else "none", "mew": 1.4}
+
+
+def _handles(theme: Theme) -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    marks = [
+        Line2D([], [], ls="", marker=mark, label=name, **_look(mark, theme.ink))
+        for name, mark in _MARKS.items()
+    ]
+    return [*marks, Line2D([], [], ls=":", color=theme.ink, label="published")]

@@ -1,0 +1,1 @@
+"""Result rows: schema, files, data frames."""

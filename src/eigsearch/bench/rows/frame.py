@@ -1,0 +1,84 @@
+"""Rows as a table to compute with: which of them count, and means over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eigsearch.bench.rows.results import Results
+from eigsearch.errors import MissingExtraError
+from eigsearch.explainers.registry import METHODS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OURS = "eig_search"
+
+
+def read_frame(path: str | Path) -> pd.DataFrame:
+    """Return all rows of a directory of results, with a column `setting` such as `MUTAG gcn`."""
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("pandas", "bench", "read benchmark rows") from None
+    frame = Results(path).read().to_pandas()
+    frame["setting"] = frame["dataset"] + " " + frame["model"].str.upper()
+    # Where nothing is known to matter there is nothing to be precise about.
+    frame["precision"] = frame["precision"].where(frame["recall"].notna())
+    return frame
+
+
+def section(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the rows of one experiment that were explained."""
+    return frame[(frame["section"] == name) & (frame["status"] == "ok")]
+
+
+def compared(frame: pd.DataFrame, name: str = "fidelity") -> pd.DataFrame:
+    """Return the rows of an experiment as the paper compares: only EiG-Search searches."""
+    rows = section(frame, name)
+    wanted = rows["explainer"].eq(OURS).map({True: "sweep", False: "fixed"})
+    return rows[rows["search"] == wanted]
+
+
+def over_seeds(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
+    """Return the mean over seeds of the means over predictions, and `…_std` over seeds.
+
+    The spread is 0 where there is one seed.
+    """
+    seeds = frame.groupby([*by, "seed"], sort=False)[list(columns)].mean()
+    grouped = seeds.groupby(level=list(range(len(by))), sort=False)
+    spread = grouped.std().fillna(0.0).add_suffix("_std")
+    return grouped.mean().join(spread).reset_index()
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Return explainers in the order of the arena, EiG-Search first."""
+    known = list(METHODS)
+    return sorted(set(names), key=lambda name: (known.index(name) if name in known else 99, name))
+
+
+def by_method(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table sorted by setting, and within by method in the order of the arena."""
+    order = in_order(table["explainer"])
+    place = table["explainer"].map(order.index)
+    return table.assign(place=place).sort_values(["setting", "place"]).drop(columns="place")
+
+
+def settings_of(frame: pd.DataFrame) -> list[str]:
+    """Return the settings of rows, in the order of the alphabet."""
+    return sorted(frame["setting"].unique())
+
+
+def display(name: str) -> str:
+    """Return what an explainer is called in print.
+
+    >>> display("gradcam")
+    'Grad-CAM'
+    """
+    return METHODS[name].card.name if name in METHODS else name
+
+
+def printed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose column `explainer` has names as they are in print."""
+    return table.assign(explainer=table["explainer"].map(display))

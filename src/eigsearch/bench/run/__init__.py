@@ -1,0 +1,1 @@
+"""Running a plan: settings, explainers, metrics, rows."""

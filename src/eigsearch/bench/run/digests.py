@@ -1,0 +1,30 @@
+"""What a run depends on besides its plan, as digests: a network's weights and a data set."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+
+from eigsearch import datasets
+from eigsearch.models import zoo
+from eigsearch.models.checkpoints import file_stem
+from eigsearch.parallel.digest import digest_of
+
+ABSENT = "absent"  # once the data are there the digest is another, and the run is done again
+
+
+@cache
+def weights_digest(dataset: str, model: str) -> str:
+    """Return the SHA-256 of the file that holds a network of the zoo."""
+    path = zoo.WEIGHTS / f"{file_stem(dataset, model)}.safetensors"
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def data_digest(dataset: str) -> str:
+    """Return the SHA-256 of the graphs of a data set, or `ABSENT` where it cannot be loaded."""
+    try:
+        graphs = datasets.load(dataset).graphs
+    except Exception:
+        return ABSENT  # the run itself fails for the same reason, which becomes a row
+    return digest_of(graph.to_dict() for graph in graphs)

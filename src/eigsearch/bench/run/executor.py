@@ -1,0 +1,93 @@
+"""Carries out a plan: the runs that are not finished yet, on one process, several, or Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eigsearch._utils.name_lookup import resolve
+from eigsearch.bench.plan import Plan
+from eigsearch.bench.rows.results import Results
+from eigsearch.bench.run.runner import Finished, RunJob
+from eigsearch.bench.run.trained_explainers import forget
+from eigsearch.bench.run_spec import RunSpec
+from eigsearch.parallel import perform
+from eigsearch.parallel.backend import check_workers
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a plan is.
+
+    Attributes:
+        done: Runs that have their rows, those of an earlier start included.
+        total: Runs that the plan has.
+        last: The run that was just finished.
+        seconds_left: An estimate of the time that the others take.
+    """
+
+    done: int
+    total: int
+    last: Finished
+    seconds_left: float
+
+
+def carry_out(
+    plan: Plan,
+    out: str | Path,
+    workers: int | None = None,
+    again: str | None = None,
+    ray: str | None = None,
+) -> Iterator[Progress]:
+    """Do the runs of a plan that have no rows yet; yield after each.
+
+    Whatever stops it, the same call goes on where it was and ends with the same rows. The rows of
+    the section, or of the explainer, `again` are removed first. `ray` is the address of a cluster
+    to run on.
+    """
+    check_workers(workers, ray)  # before rows are removed to be taken again
+    forget()
+    results = Results(out)
+    results.prepare()
+    runs = {run.key: run for run in plan.runs()}
+    if again is not None:
+        results.forget(_belonging(runs, again))
+    finished = results.finished()
+    results.expect(runs)
+    waiting = {key: run for key, run in runs.items() if key not in finished}
+    known: list[Finished] = []
+    for last in perform(RunJob(plan.name), list(waiting.values()), workers=workers, ray=ray):
+        key = last.spec.key
+        results.write(key, last.rows)
+        del waiting[key]
+        known.append(last)
+        left = seconds_left(known, list(waiting.values())) / (workers or 1)
+        yield Progress(len(runs) - len(waiting), len(runs), last, left)
+    results.pack()
+
+
+def _belonging(runs: Mapping[str, RunSpec], name: str) -> list[str]:
+    """Return the keys of the runs of a section, or of an explainer."""
+    names = dict.fromkeys(each for run in runs.values() for each in (run.section, run.explainer))
+    chosen = resolve("section or explainer", name, names)
+    return [key for key, run in runs.items() if chosen in (run.section, run.explainer)]
+
+
+def seconds_left(known: Sequence[Finished], waiting: Sequence[RunSpec]) -> float:
+    """Return how long runs may take: per prediction, what the nearest finished ones did.
+
+    Those are of the same section and explainer, else of the same explainer, else of any.
+    """
+    paces: dict[tuple[str, ...], list[float]] = {}
+    for each in known:
+        for kin in _kinship(each.spec):
+            paces.setdefault(kin, []).append(each.seconds / each.spec.sample)
+    means = {kin: sum(values) / len(values) for kin, values in paces.items()}
+    return sum(
+        run.sample * next(means[kin] for kin in _kinship(run) if kin in means) for run in waiting
+    )
+
+
+def _kinship(run: RunSpec) -> list[tuple[str, ...]]:
+    return [(run.section, run.explainer), (run.explainer,), ()]

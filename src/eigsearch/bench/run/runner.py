@@ -1,0 +1,182 @@
+"""Does a run: warms up, explains, measures; what goes wrong is a row."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from eigsearch.bench.rows.schema import Row
+from eigsearch.bench.run.cached_ranker import Remembering
+from eigsearch.bench.run.environment import load, machine, software
+from eigsearch.bench.run.extras import add_robust, stability_columns
+from eigsearch.bench.run.induced_subgraphs import inducing_rows
+from eigsearch.bench.run.pooled import pooled_row
+from eigsearch.bench.run.row_metrics import fidelity_columns, label_columns, picture, truth_columns
+from eigsearch.bench.run.setting import Prediction, Setting, load_setting
+from eigsearch.bench.run.trained_explainers import ready
+from eigsearch.bench.run_spec import RunSpec
+from eigsearch.errors import UnsupportedError
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.options import Options
+from eigsearch.pipeline import Run
+from eigsearch.ranking.ranking import CandidateRanker, Ranker
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The rows of a run, and the seconds that it took in all."""
+
+    spec: RunSpec
+    rows: list[Row]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RunJob:
+    """What travels to worker processes: the name of the plan."""
+
+    plan: str
+
+    def open(self) -> Callable[[RunSpec], Finished]:
+        """Return what does a run."""
+        import torch
+
+        torch.set_num_threads(1)  # times are those of one core, whatever runs beside it
+        return self._do
+
+    def _do(self, spec: RunSpec) -> Finished:
+        start = time.perf_counter()
+        found = inducing_rows(spec) if spec.kind == "induce" else _explain_rows(spec)
+        about = _about(spec, self.plan)
+        rows = [{**about, **row} for row in _caught(found)]
+        return Finished(spec, rows, time.perf_counter() - start)
+
+
+def _about(spec: RunSpec, plan: str) -> Row:
+    """Return the columns that all rows of a run share."""
+    return {
+        "run": spec.key,
+        "plan": plan,
+        "section": spec.section,
+        "dataset": spec.dataset,
+        "model": spec.model,
+        "explainer": spec.explainer,
+        "seed": spec.seed,
+        "sample": spec.sample,
+        "options": json.dumps(spec.options, sort_keys=True),
+        "pooled": False,
+        "status": "ok",
+        "machine": machine(),
+        "versions": software(),
+        "load": load(),
+    }
+
+
+def _caught(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows, and one with the reason where they end early."""
+    found: list[Row] = []
+    try:
+        found.extend(rows)
+    except Exception as error:
+        found.append(_reason(error))
+    return found
+
+
+def _reason(error: Exception) -> Row:
+    """Return the columns of what could not be done; a method may not serve every model."""
+    status = "skipped" if isinstance(error, UnsupportedError) else "failed"
+    return {"status": status, "reason": f"{type(error).__name__}: {error}"}
+
+
+def _explain_rows(spec: RunSpec) -> Iterator[Row]:
+    setting = load_setting(spec.dataset, spec.model)
+    sample = setting.sample(spec.sample, spec.seed, spec.max_groups)
+    method, training = ready(spec)
+    shared: Row = {
+        "task": setting.dataset.task,
+        "level": method.level,
+        "dataset_size": _dataset_size(setting),
+        "provenance": setting.dataset.provenance,
+        **training,
+    }
+    ranker: Any = method if isinstance(method, CandidateRanker) else Remembering(method)
+    _warm_up(setting, sample, ranker)
+    for search, limit in product(spec.searches, spec.sparsities):
+        yield from (
+            {**shared, "search": search, "limit": limit, **row}
+            for row in _Pass(setting, spec, ranker, search, limit).rows(sample)
+        )
+
+
+def _dataset_size(setting: Setting) -> int:
+    dataset = setting.dataset
+    return len(dataset) if dataset.task == "graph" else int(dataset[0].num_nodes)
+
+
+def _warm_up(setting: Setting, sample: list[Prediction], ranker: Any) -> None:
+    """Explain one prediction for nothing: the first one pays for caches and lazy imports."""
+    try:
+        Run(setting.model, Options(ranker=ranker)).answer([setting.instance(p) for p in sample[:1]])
+    except Exception:
+        return  # the same error comes again where it becomes a row
+    finally:
+        if isinstance(ranker, Remembering):
+            ranker.forget()
+
+
+class _Pass:
+    """All predictions of a sample through one search at one limit."""
+
+    def __init__(
+        self, setting: Setting, spec: RunSpec, ranker: Ranker, search: str, limit: float
+    ) -> None:
+        self.setting, self.spec, self.ranker = setting, spec, ranker
+        self.run = Run(setting.model, Options(sparsity=limit, ranker=ranker, search=search))
+
+    def rows(self, sample: list[Prediction]) -> list[Row]:
+        """Return a row for each prediction, and one for their pool where nodes are explained."""
+        answers = [self._answer(prediction) for prediction in sample]
+        explained = [(row, found) for row, found in answers if found is not None]
+        if self.spec.robust_samples:
+            add_robust(explained, self.setting.model, self.spec.robust_samples)
+        rows = [row for row, _ in answers]
+        if self.setting.dataset.task == "node" and explained:
+            rows.append(pooled_row([found for _, found in explained]))
+        for row, found in explained[: self.spec.pictures]:
+            row["picture"] = picture(found)
+        return rows
+
+    def _answer(self, prediction: Prediction) -> tuple[Row, SubgraphExplanation | None]:
+        row: Row = dict(vars(prediction))
+        try:
+            found, times = self._timed(prediction)
+            if not found.num_groups:
+                raise UnsupportedError(found.note)
+            row |= times | fidelity_columns(found) | truth_columns(found)
+            if self.setting.dataset.num_classes == 2:
+                row |= label_columns(found)
+            if self.spec.stability_samples:
+                row |= stability_columns(self.run, found, self.spec.stability_samples)
+        except Exception as error:
+            return row | _reason(error), None
+        return row, found
+
+    def _timed(self, prediction: Prediction) -> tuple[SubgraphExplanation, Row]:
+        """Return an explanation and its time; of a ranking the time it took when it was new."""
+        ranker = self.ranker if isinstance(self.ranker, Remembering) else None
+        before = ranker.spent if ranker else 0.0
+        start = time.perf_counter()
+        (found,) = self.run.answer([self.setting.instance(prediction)])
+        taken = time.perf_counter() - start
+        if ranker is None:
+            return found, {"seconds": taken}
+        search = taken - (ranker.spent - before)
+        return found, {
+            "rank_seconds": ranker.cost,
+            "search_seconds": search,
+            "seconds": ranker.cost + search,
+        }

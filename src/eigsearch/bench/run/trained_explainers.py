@@ -1,0 +1,51 @@
+"""Explainers that are ready to rank: made, seeded, and trained once in a process."""
+
+from __future__ import annotations
+
+import json
+import time
+from functools import lru_cache
+
+from eigsearch import explainers
+from eigsearch.bench.rows.schema import Row
+from eigsearch.bench.run.digests import data_digest
+from eigsearch.bench.run.setting import load_setting
+from eigsearch.bench.run_spec import RunSpec
+from eigsearch.explainers import Method
+
+
+def ready(spec: RunSpec) -> tuple[Method, Row]:
+    """Return a run's explainer, and the columns about its training.
+
+    Experiments that train it alike share one training, with the time that it took.
+    """
+    method = explainers.get(spec.explainer, **spec.options)
+    if method.card.seeded:
+        method = explainers.get(spec.explainer, seed=spec.seed, **spec.options)
+    if not method.card.trains:
+        return method, {}
+    options = json.dumps(spec.options, sort_keys=True)
+    return _trained(spec.explainer, options, spec.seed, spec.dataset, spec.model, spec.fit_sample)
+
+
+@lru_cache(maxsize=32)
+def _trained(
+    explainer: str, options: str, seed: int, dataset: str, model: str, fit_sample: int | None
+) -> tuple[Method, Row]:
+    setting = load_setting(dataset, model)
+    graphs = setting.dataset.graphs[:: _every(len(setting.dataset), fit_sample)]
+    method = explainers.get(explainer, seed=seed, **json.loads(options))
+    start = time.perf_counter()
+    method.fit(setting.model, graphs)
+    return method, {"train_seconds": time.perf_counter() - start, "fit_sample": len(graphs)}
+
+
+def forget() -> None:
+    """Forget what this process has loaded and trained: files may have changed since."""
+    for known in (data_digest, load_setting, _trained):
+        known.cache_clear()
+
+
+def _every(count: int, wanted: int | None) -> int:
+    """Return the step that takes about `wanted` of `count` graphs, all classes among them."""
+    return 1 if wanted is None else max(1, count // wanted)

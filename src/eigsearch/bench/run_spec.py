@@ -1,0 +1,70 @@
+"""A run: one explainer on one setting with one seed, and the key that its content has."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from eigsearch.bench.rows.schema import SCHEMA_VERSION
+from eigsearch.bench.run.digests import data_digest, weights_digest
+
+Kind = Literal["explain", "induce"]
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """Everything that decides the rows of a run.
+
+    A run ranks each prediction once; every search and every limit reads that one ranking.
+
+    Attributes:
+        section: The part of the plan that asked for the run.
+        kind: `"explain"` explains predictions, `"induce"` measures inducing techniques.
+        dataset: The data set, by name.
+        model: The zoo's network for it, by name.
+        explainer: What ranks, by name.
+        searches: What turns the ranking into a subgraph: names of searches; `"fixed"` cuts.
+        sparsities: The limit that each search is given, or where the ranking is cut.
+        seed: Draws the sample of predictions, and is the explainer's own seed.
+        sample: How many predictions to explain.
+        max_groups: The largest graph to explain; None takes any.
+        robust_samples: The random edits for robust fidelity; 0 leaves it out.
+        stability_samples: The disturbed copies for stability; 0 leaves it out.
+        pictures: How many of the explanations are kept whole, to be drawn.
+        fit_sample: How many graphs an explainer that trains is trained on; None takes all.
+        options: The options of the explainer's constructor.
+    """
+
+    section: str
+    kind: Kind
+    dataset: str
+    model: str
+    explainer: str
+    searches: tuple[str, ...]
+    sparsities: tuple[float, ...]
+    seed: int
+    sample: int
+    max_groups: int | None = None
+    robust_samples: int = 0
+    stability_samples: int = 0
+    pictures: int = 0
+    fit_sample: int | None = None
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def key(self) -> str:
+        """The hash of the run's content: its fields, the data, the weights, the columns."""
+        content = {
+            **asdict(self),
+            "data": data_digest(self.dataset),
+            "weights": weights_digest(self.dataset, self.model),
+            "schema": SCHEMA_VERSION,
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def title(self) -> str:
+        """The run in a few words, for people."""
+        return f"{self.section}: {self.dataset} {self.model}, {self.explainer}, seed {self.seed}"

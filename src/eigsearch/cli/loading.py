@@ -1,0 +1,180 @@
+"""The data and the model that a user named, loaded without running anything else."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from pickle import UnpicklingError
+from textwrap import shorten
+from typing import Any, cast, get_args
+
+import torch
+from safetensors.torch import load_file
+from torch_geometric.data import Data
+
+from eigsearch._utils.name_lookup import resolve
+from eigsearch.cli.console import remark
+from eigsearch.datasets import GraphDataset
+from eigsearch.datasets import load as load_dataset
+from eigsearch.datasets import load_file as load_graphs
+from eigsearch.datasets.dataset import Task
+from eigsearch.datasets.file_io import infer_task, read_safely
+from eigsearch.errors import InputError
+from eigsearch.inputs.edge_groups import GroupSpec
+from eigsearch.models import load_model, zoo
+from eigsearch.parallel import DirectorySource, MappedSource, SmilesSource, Source
+
+_LONGEST = 300  # characters of what torch says of weights that do not fit
+
+
+def choose_data(
+    dataset: str | None,
+    data: Path | None,
+    root: Path | None,
+    task: Task | None = None,
+    in_memory: bool = False,
+) -> GraphDataset:
+    """Return the registered data set, or the graphs of the file, that a user named.
+
+    What can be read piece by piece is, unless all of it and its classes are needed `in_memory`.
+    """
+    if (dataset is None) == (data is None):
+        got = "neither" if dataset is None else "both"
+        raise InputError(
+            f"Expected either --dataset or --data (got {got}). "
+            "Pass the name of a data set, or the path of a file of your own."
+        )
+    if data is None:
+        return load_dataset(str(dataset), root)
+    source = None if in_memory else _large(data)
+    if source is None:
+        return load_graphs(data, task)
+    graphs = cast(tuple[Data, ...], source)  # reads like one, and holds nothing
+    kind = (task or infer_task(graphs)) if isinstance(source, MappedSource) else "graph"
+    return GraphDataset(data.stem, kind, graphs, 0, (), f"graphs of {data.name}", "", str(data))
+
+
+def _large(path: Path) -> Source | None:
+    """Return the source of data that is read piece by piece; None for a file of graphs."""
+    if path.is_dir():
+        return DirectorySource(path)
+    if path.suffix == ".parquet":
+        return SmilesSource(path)
+    return MappedSource(path) if path.suffix == ".safetensors" else None
+
+
+def choose_model(
+    model: str, dataset: GraphDataset, weights: Path | None, arguments: str | None
+) -> Any:
+    """Return the model that a user named, in evaluation mode.
+
+    `package.module:Class` is imported, which runs the user's own code; a name such as `gin` is a
+    network of the zoo, or with `weights` one that `eigsearch train` wrote.
+    """
+    if ":" in model:
+        return _own_model(model, weights, arguments)
+    if arguments is not None:
+        raise InputError(
+            f"Expected --model-args together with a class of your own (got --model {model}). "
+            "Write the model as package.module:Class."
+        )
+    network, card = zoo.load(dataset.name, model) if weights is None else load_model(weights)
+    if (card.num_features, card.task) != (dataset.num_features, dataset.task):
+        raise InputError(
+            f"Expected a model for {dataset.task}s with {dataset.num_features} features (got one "
+            f"for {card.task}s with {card.num_features}). Pass weights that were trained on "
+            f"{dataset.name}."
+        )
+    return network
+
+
+def check_groups(groups: str) -> GroupSpec:
+    """Return a way to group edges that a user named."""
+    ways: dict[str, GroupSpec] = {way: way for way in get_args(get_args(GroupSpec)[0])}
+    return ways[resolve("--groups", groups, ways)]
+
+
+def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.nn.Module:
+    make = _imported(name)
+    try:
+        model = make(**_arguments(arguments))
+    except TypeError as error:
+        raise InputError(
+            f"Expected {name} to be built from --model-args (got: {error}). "
+            """Pass its arguments as JSON, such as --model-args '{"hidden": 64}'."""
+        ) from error
+    if not isinstance(model, torch.nn.Module):
+        raise InputError(
+            f"Expected {name} to make a torch.nn.Module (got {type(model).__name__}). "
+            "Name a class, or a function that returns a model."
+        )
+    if weights is not None:
+        _load_weights(model, weights)
+    elif isinstance(make, type) and any(True for _ in model.parameters()):
+        remark(
+            f"{name} got no --weights: what is explained are those that it starts with, which are "
+            "random unless the class takes care of that."
+        )
+    return model.eval()
+
+
+def _imported(name: str) -> Any:
+    module_name, _, attribute = name.partition(":")
+    if os.getcwd() not in sys.path:  # as `python -m` does; a console script does not
+        sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise InputError(
+            f"Expected --model {name} to name a module that can be imported (got: {error}). "
+            "Run the command where the module is, or install its package."
+        ) from error
+    known = [key for key, value in vars(module).items() if callable(value) and key[0] != "_"]
+    if attribute not in known:
+        attribute = resolve(f"model in {module_name}", attribute, known)
+    return getattr(module, attribute)
+
+
+def _arguments(text: str | None) -> dict[str, Any]:
+    try:
+        arguments = json.loads(text or "{}")
+        if isinstance(arguments, dict):
+            return arguments
+    except ValueError:
+        pass
+    raise InputError(
+        f"Expected --model-args to be a JSON object (got {text!r}). "
+        """Write it as '{"hidden": 64}'."""
+    )
+
+
+def _load_weights(model: torch.nn.Module, path: Path) -> None:
+    """Load weights without unpickling anything but tensors."""
+    try:
+        state = load_file(path) if path.suffix == ".safetensors" else read_safely(path)
+        model.load_state_dict(state)
+    except FileNotFoundError as error:
+        raise InputError(f"Expected --weights to exist (got {path}). Check the path.") from error
+    except Exception as error:  # torch's readers raise whatever a broken file leads them to
+        raise InputError(_wrong_weights(path, error)) from error
+
+
+def _wrong_weights(path: Path, error: Exception) -> str:
+    if isinstance(error, UnpicklingError):
+        got = "something that could run code when it is read"
+    else:
+        got = f"{type(error).__name__}: {_details(error)}"
+    return (
+        f"Expected {path} to hold the weights of this model and nothing else (got {got}). "
+        "Pass the arguments that the model was trained with as --model-args, or save "
+        "`model.state_dict()` with safetensors or torch.save."
+    )
+
+
+def _details(error: Exception) -> str:
+    """Return what differs, in one line: torch writes it below a line that names the class."""
+    first, *others = str(error).strip().split("\n")
+    return shorten(" ".join(others) or first, _LONGEST, placeholder=" …").rstrip(".")

@@ -1,0 +1,90 @@
+"""Pages with pictures of explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from eigsearch._utils.atomic_files import write_atomic
+from eigsearch.cli.directories import check_directory
+from eigsearch.errors import InputError, MissingExtraError
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.store import Row
+from eigsearch.visualization import Names, comparison_page, gallery_page, save_figure
+
+_SUFFIXES = (".html", ".svg", ".png", ".json")
+
+
+def check_outputs(directory: Path | None, page: Path | None, count: int) -> None:
+    """Refuse a directory of rows, and a page of so many explanations, that cannot be written."""
+    if directory is not None:
+        check_directory(directory)
+    if page is not None:
+        _check_suffix(page, count)
+        check_directory(page.parent)
+
+
+def check_comparison(page: Path) -> None:
+    """Refuse a page of a comparison that cannot be written."""
+    if page.suffix != ".html":
+        raise InputError(
+            f"Expected the page of a comparison to end in .html (got {page.name!r}). "
+            "Choose another suffix."
+        )
+    check_directory(page.parent)
+
+
+def write_page(
+    explanations: Iterable[SubgraphExplanation], path: Path, names: Names, rows: Iterable[Row]
+) -> Path:
+    """Write a gallery, or of one explanation its page or picture by suffix; return the path.
+
+    `rows` are those of the explanations, and of what failed: they say which graph is which.
+    """
+    found = list(explanations)
+    if len(found) == 1:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return found[0].save(path, names)
+    _check_suffix(path, len(found))
+    numbers = [row["index"] for row in rows if not row["error"]]
+    return _write(path, gallery_page(found, names, numbers))
+
+
+def write_comparison(
+    explanations: Mapping[str, SubgraphExplanation], path: Path, names: Names
+) -> Path:
+    """Write a page that shows one prediction through several explainers; return its path."""
+    return _write(path, comparison_page(explanations, names))
+
+
+def write_pictures(
+    explanations: Mapping[str, SubgraphExplanation], directory: Path, names: Names
+) -> list[Path]:
+    """Write one SVG per explanation under its name; none without the package that draws them."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with suppress(MissingExtraError):
+        return [
+            save_figure(explanation, directory / f"{name}.svg", names)
+            for name, explanation in explanations.items()
+        ]
+    return []
+
+
+def _check_suffix(path: Path, count: int) -> None:
+    if path.suffix not in _SUFFIXES:
+        raise InputError(
+            f"Expected a page that ends in one of {', '.join(_SUFFIXES)} (got {path.name!r}). "
+            "Choose another suffix."
+        )
+    if path.suffix != ".html" and count != 1:
+        raise InputError(
+            f"Expected one explanation for a {path.suffix} file (got {count}). "
+            "Choose one with --index or --node, or write a .html page of all."
+        )
+
+
+def _write(path: Path, page: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, page.encode())
+    return path

@@ -1,0 +1,147 @@
+"""Graphs in a file: safetensors, or what was written with `torch.save`; nothing in it is run."""
+
+import pickle
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+from torch_geometric.data.storage import GlobalStorage
+
+from eigsearch._utils.atomic_files import atomic_path
+from eigsearch.datasets.column_store import Columns
+from eigsearch.datasets.dataset import GraphDataset, Task
+from eigsearch.datasets.safetensors_io import open_graphs, write_graphs
+from eigsearch.errors import InputError
+
+SAFETENSORS = ".safetensors"
+# What a saved `Data` consists of. Nothing else in a file is ever built, whoever wrote it.
+_SAFE: list[Any] = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
+_ADVICE = "Save a list of `torch_geometric.data.Data` with `eigsearch.datasets.save_file`."
+
+
+def save_file(graphs: Iterable[Data], path: str | Path) -> None:
+    """Write graphs so that `load_file` reads them; a crash leaves the old file as it was.
+
+    A name that ends in `.safetensors` gets the format that is read ten times as fast, and of which
+    a run reads only the graphs that it explains; any other name gets a list in `torch.save`.
+    """
+    path = Path(path)
+    with atomic_path(path) as aside:
+        if path.suffix == SAFETENSORS:
+            write_graphs(graphs, aside)
+        else:
+            with aside.open("wb") as stream:  # torch would write the name of a path into the file
+                torch.save(list(graphs), stream)
+
+
+def load_file(path: str | Path, task: Task | None = None) -> GraphDataset:
+    """Return the graphs of a file that `save_file` wrote, or `torch.save` of a `Data` or a list.
+
+    Nothing in the file is executed. Without `task`, one graph with a class for each of its nodes is
+    a node set, and all else a set of graphs.
+    """
+    path = Path(path)
+    content = open_graphs(path) if path.suffix == SAFETENSORS else _read(path)
+    graphs = _checked(content, path)
+    classes = _num_classes(graphs)
+    return GraphDataset(
+        name=path.stem,
+        task=task or infer_task(graphs),
+        graphs=graphs,
+        num_classes=classes,
+        class_names=tuple(str(number) for number in range(classes)),
+        description=f"{len(graphs)} graphs of {path.name}",
+        citation="",
+        provenance=f"file {path.name}",
+    )
+
+
+def read_safely(path: Path) -> Any:
+    """Return what `torch.save` wrote: tensors and what holds them, and nothing that runs code."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what torch refuses gets a sentence of ours
+        return torch.load(path, map_location="cpu", weights_only=True)
+
+
+def _read(path: Path) -> Any:
+    try:
+        with torch.serialization.safe_globals(_not_yet_safe()):
+            return read_safely(path)
+    except FileNotFoundError as error:
+        raise InputError(
+            f"Expected the data file to exist (got {path}). Check the path."
+        ) from error
+    except pickle.UnpicklingError as error:
+        raise InputError(
+            f"Expected {path} to hold only PyG graphs and tensors (got something that could run "
+            f"code when it is read). {_ADVICE}"
+        ) from error
+    except Exception as error:  # torch's readers raise whatever a broken file leads them to
+        got = error.strerror if isinstance(error, OSError) else None
+        raise InputError(
+            f"Expected {path} to be a file written by `torch.save` (got "
+            f"{got or 'something else'}). {_ADVICE}"
+        ) from error
+
+
+def _not_yet_safe() -> list[Any]:
+    """Return the classes to allow for a moment; torch would forget PyG's own ones afterwards."""
+    known = torch.serialization.get_safe_globals()
+    return [kind for kind in _SAFE if kind not in known]
+
+
+def _checked(content: Any, path: Path) -> tuple[Data, ...]:
+    """Return the graphs after making sure that they are graphs."""
+    graphs = tuple(content) if isinstance(content, list | tuple | Columns) else (content,)
+    if not graphs:
+        raise InputError(f"Expected {path} to hold at least one graph (got none). Save some in it.")
+    for number, graph in enumerate(graphs):
+        if not isinstance(graph, Data):
+            raise InputError(
+                f"Expected graph {number} of {path} to be a PyG `Data` (got "
+                f"{type(graph).__name__}). {_ADVICE}"
+            )
+        fault = _fault(graph)
+        if fault:
+            raise InputError(
+                f"Expected graph {number} of {path} to be {fault}. Save it again after a call of "
+                "its `validate()`."
+            )
+    return graphs
+
+
+def _fault(graph: Data) -> str | None:
+    """Return what the graph should have been and is not, or None."""
+    edges = graph.get("edge_index")
+    if not isinstance(edges, Tensor) or edges.dtype != torch.long or edges.dim() != 2:
+        return "a graph with a long `edge_index` [2, E] (got none)"
+    if edges.size(0) != 2:
+        return f"a graph with an `edge_index` of two rows (got {edges.size(0)})"
+    try:
+        nodes = int(graph.num_nodes or 0)
+    except Exception as error:  # PyG counts along whatever attributes there are
+        return f"a graph with a number of nodes (got {type(error).__name__})"
+    lowest, highest = map(int, edges.aminmax()) if edges.numel() else (0, -1)
+    if lowest < 0 or highest >= nodes:
+        wrong = lowest if lowest < 0 else highest
+        return f"a graph whose edges join its {nodes} nodes (got node {wrong})"
+    return None
+
+
+def infer_task(graphs: Sequence[Data]) -> Task:
+    """Return "node" for one graph with a class for each of its nodes, else "graph"."""
+    y = graphs[0].get("y") if len(graphs) == 1 else None
+    per_node = isinstance(y, Tensor) and y.dim() == 1 and len(y) == graphs[0].num_nodes > 1
+    return "node" if per_node else "graph"
+
+
+def _num_classes(graphs: tuple[Data, ...]) -> int:
+    """Return one more than the largest class, or 0 if the graphs have no classes."""
+    labels = [graph.y for graph in graphs if isinstance(graph.get("y"), Tensor)]
+    whole = all(y.numel() and not (y.is_floating_point() or y.is_complex()) for y in labels)
+    return 1 + max(int(y.max()) for y in labels) if labels and whole else 0

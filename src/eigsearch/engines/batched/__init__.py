@@ -1,0 +1,1 @@
+"""The batched engine: any model, many candidates per forward call."""

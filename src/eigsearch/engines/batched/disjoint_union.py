@@ -1,0 +1,219 @@
+"""Disjoint unions: many candidates of many graphs as one PyG batch, by index arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from eigsearch.candidates import SubgraphKind
+from eigsearch.errors import UnsupportedError
+from eigsearch.inputs.instance import PreparedInstance, level_in
+
+
+@dataclass(frozen=True, eq=False)
+class UnionPart:
+    """Some candidates of one query as one disjoint union.
+
+    Attributes:
+        query: What the candidates belong to.
+        count: The number of candidates.
+        nodes: For each node of the union, the node of the graph that it copies.
+        owner: For each node of the union, its candidate.
+        edges: For each edge of the union, the edge of the graph that it copies.
+        edge_index: The edges of the union.
+        lit: Whether each node keeps its features; None where all do.
+        whole: Whether the union is the graph itself, whose attributes then are taken as they are.
+    """
+
+    instance: PreparedInstance
+    count: int
+    nodes: Tensor
+    owner: Tensor
+    edges: Tensor
+    edge_index: Tensor
+    lit: Tensor | None = None
+    whole: bool = False
+
+    def explained_nodes(self) -> Tensor:
+        """Return the place of the explained node in each candidate."""
+        return self.nodes.eq(self.instance.node or 0).nonzero().squeeze(1)
+
+
+def cut(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKind) -> UnionPart:
+    """Cut candidates out of a graph: keep-rows in, disjoint union out."""
+    rows = rows.to(instance.data.edge_index.device)
+    if subgraph_kind is SubgraphKind.ZEROED_FEATURES:
+        return _assemble(instance, *_everything(instance, rows), lit=rows.flatten())
+    if subgraph_kind is SubgraphKind.NODE_INDUCED:
+        return _assemble(instance, _edges_between(instance, rows), _with_explained(instance, rows))
+    edge_keep = _edge_rows(instance, rows)
+    if subgraph_kind is SubgraphKind.ALL_NODES:
+        return _assemble(instance, edge_keep, None)
+    return _assemble(instance, edge_keep, _endpoints(instance, edge_keep))
+
+
+def full_graph(instance: PreparedInstance) -> UnionPart:
+    """Return the graph as it is, as a union of one."""
+    device = instance.data.edge_index.device
+    nodes = torch.arange(instance.num_nodes, device=device)
+    edge_index = instance.data.edge_index.long()
+    edges = torch.arange(edge_index.size(1), device=device)
+    return UnionPart(instance, 1, nodes, torch.zeros_like(nodes), edges, edge_index, whole=True)
+
+
+def with_isolated_copies(instance: PreparedInstance) -> UnionPart:
+    """Return the graph, and beside it a copy of each node that has no edge."""
+    one = full_graph(instance)
+    nodes, owner = one.nodes.repeat(2), one.owner.repeat(2)
+    return UnionPart(instance, 1, nodes, owner, one.edges, one.edge_index)
+
+
+def _edge_rows(instance: PreparedInstance, rows: Tensor) -> Tensor:
+    """Return which directed edges each candidate keeps; those without a group always stay."""
+    group = instance.groups.index
+    if group.numel() == 0:
+        return rows.new_ones(rows.size(0), 0)
+    if instance.groups.count == 0:
+        return rows.new_ones(rows.size(0), group.numel())
+    return rows[:, group.clamp_min(0)] | (group < 0)
+
+
+def _everything(instance: PreparedInstance, rows: Tensor) -> tuple[Tensor, None]:
+    return rows.new_ones(rows.size(0), instance.groups.index.numel()), None
+
+
+def _edges_between(instance: PreparedInstance, node_rows: Tensor) -> Tensor:
+    source, target = instance.data.edge_index
+    return node_rows[:, source] & node_rows[:, target]
+
+
+def _with_explained(instance: PreparedInstance, node_keep: Tensor) -> Tensor:
+    """Keep the explained node, and all nodes of a candidate that would have none."""
+    node_keep = node_keep | ~node_keep.any(dim=1, keepdim=True)
+    if instance.node is not None:
+        node_keep[:, instance.node] = True
+    return node_keep
+
+
+def _endpoints(instance: PreparedInstance, edge_keep: Tensor) -> Tensor:
+    """Return which nodes the edge-induced subgraphs hold.
+
+    Without an edge, a candidate is the graph's nodes: there is no smaller graph to ask about.
+    """
+    candidate, edge = edge_keep.nonzero(as_tuple=True)
+    node_keep = edge_keep.new_zeros(edge_keep.size(0), instance.num_nodes)
+    for ends in instance.data.edge_index:
+        node_keep[candidate, ends[edge]] = True
+    return _with_explained(instance, node_keep)
+
+
+def _assemble(
+    instance: PreparedInstance,
+    edge_keep: Tensor,
+    node_keep: Tensor | None,
+    lit: Tensor | None = None,
+) -> UnionPart:
+    count, num_nodes = edge_keep.size(0), instance.num_nodes
+    candidate, edges = edge_keep.nonzero(as_tuple=True)
+    place = candidate * num_nodes + instance.data.edge_index[:, edges]
+    if node_keep is None:
+        slot = torch.arange(count * num_nodes, device=edge_keep.device)
+    else:
+        flat = node_keep.flatten()
+        slot = flat.nonzero().squeeze(1)
+        place = (flat.cumsum(0) - 1)[place]
+    nodes, owner = slot % num_nodes, torch.div(slot, num_nodes, rounding_mode="floor")
+    return UnionPart(instance, count, nodes, owner, edges, place, lit)
+
+
+def join(pieces: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
+    """Return the pieces as one PyG batch, with every attribute that the model may read."""
+    first = pieces[0].instance
+    batch = Batch(_base_cls=type(first.data))
+    for key in filter(needs, first.attributes):
+        parts = [_take(key, piece) for piece in pieces]
+        batch[key] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=first.level(key)[1])
+    node_base = _starts([piece.nodes.numel() for piece in pieces])
+    owner_base = _starts([piece.count for piece in pieces])
+    edge_counts = [piece.edge_index.size(1) for piece in pieces]
+    batch.edge_index = _shifted([p.edge_index for p in pieces], node_base, edge_counts)
+    node_counts = [piece.owner.numel() for piece in pieces]
+    batch.batch = _shifted([p.owner for p in pieces], owner_base, node_counts)
+    batch.num_nodes = node_base[-1]
+    batch._num_graphs = owner_base[-1]
+    if needs("ptr"):
+        ends = torch.bincount(batch.batch, minlength=owner_base[-1]).cumsum(0)
+        batch.ptr = torch.nn.functional.pad(ends, (1, 0))
+    if needs("_slice_dict"):  # a model that takes the whole object may take it apart
+        _make_separable(batch, pieces)
+    return batch
+
+
+def _make_separable(batch: Batch, pieces: Sequence[UnionPart]) -> None:
+    """Say where each graph begins, so that `to_data_list` and `batch[i]` work as in PyG."""
+    first, owner = pieces[0].instance, batch.batch[batch.edge_index[0]]
+    edges = torch.bincount(owner, minlength=batch.num_graphs)
+    starts = {"node": batch.ptr, "edge": torch.nn.functional.pad(edges.cumsum(0), (1, 0))}
+    instances = [piece.instance for piece in pieces]
+    levels = {"edge_index": "edge", **{n: level_in(instances, n)[0] for n in first.attributes}}
+    batch._slice_dict = {
+        name: _repeated(name, pieces) if level == "graph" else starts[level]
+        for name, level in levels.items()
+    }
+    batch._inc_dict = {**dict.fromkeys(levels), "edge_index": batch.ptr}
+    batch._num_nodes = batch.ptr.diff().tolist()
+
+
+def _repeated(key: str, pieces: Sequence[UnionPart]) -> list[int]:
+    """Return where each candidate's copy of a graph-level attribute begins."""
+    values = [piece.instance.data[key] for piece in pieces]
+    sizes = [len(v) if isinstance(v, Tensor) and v.dim() else 1 for v in values]
+    return _starts([s for s, piece in zip(sizes, pieces, strict=True) for _ in range(piece.count)])
+
+
+def _shifted(parts: Sequence[Tensor], base: Sequence[int], counts: Sequence[int]) -> Tensor:
+    """Return the concatenation of parts, each raised by its base."""
+    device = parts[0].device
+    shift = torch.tensor(base[: len(parts)], device=device)
+    counted = torch.tensor(counts, device=device)
+    return torch.cat(list(parts), dim=-1) + shift.repeat_interleave(counted)
+
+
+def _starts(counts: Sequence[int]) -> list[int]:
+    """Return where each part begins in a concatenation, and at the end its total length."""
+    return [0, *accumulate(counts)]
+
+
+def _take(key: str, piece: UnionPart) -> Tensor:
+    """Return one attribute for a piece: cut by node or by edge, or repeated per candidate."""
+    value, (level, dim) = piece.instance.data[key], piece.instance.level(key)
+    _refuse_node_numbers(key, piece.instance.data)
+    if piece.whole and level != "graph":
+        return value.clone()  # a model may work in place, and this is the user's
+    if level == "edge":
+        return value.index_select(dim, piece.edges)
+    if level == "graph":
+        return _repeat(torch.as_tensor(value, device=piece.nodes.device), piece.count)
+    taken = value.index_select(dim, piece.nodes)
+    if key == "x" and piece.lit is not None:
+        taken = taken * piece.lit.to(taken.dtype).view(-1, *[1] * (taken.dim() - 1))
+    return taken
+
+
+def _refuse_node_numbers(key: str, data: Data) -> None:
+    increment = data.__inc__(key, data[key])
+    if not isinstance(increment, int) or increment != 0:
+        raise UnsupportedError(
+            f"Expected the graph's attributes to be node-, edge- or graph-level (got `{key}`, "
+            f"which holds node indices). Remove it (del data.{key}); a model that reads it can "
+            "compute it from the batch in `forward=`."
+        )
+
+
+def _repeat(value: Tensor, count: int) -> Tensor:
+    return value.repeat(count, *[1] * (value.dim() - 1))

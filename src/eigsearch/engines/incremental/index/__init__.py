@@ -1,0 +1,1 @@
+"""Index arithmetic of the incremental engine, on NumPy arrays only."""

@@ -1,0 +1,1 @@
+"""Baselines that every explainer should beat."""

@@ -1,0 +1,45 @@
+"""Methods that rank by evaluating candidates, and leave that to the engine of a run."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.candidates import EvalCoroutine
+from eigsearch.engines import scheduler
+from eigsearch.explainers.base import Method
+from eigsearch.inference.model_call import eval_mode
+from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.options import Options
+from eigsearch.pipeline import Instance, Run
+from eigsearch.ranking.ranking import Ranking
+
+
+class CandidateExplainer(Method):
+    """An edge-level method that scores groups by candidates that it asks for.
+
+    `explain` and `explain_dataset` share its model calls between graphs; `rank` serves one.
+    """
+
+    @abstractmethod
+    def ask(self, instance: PreparedInstance, whole: Tensor) -> EvalCoroutine[Ranking]:
+        """Ask for candidates until the ranking of a query's groups is known."""
+
+    def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
+        """Return the score of the group that each edge is in, zero for edges out of reach."""
+        with eval_mode(model):
+            run = Run(model, Options())
+            (instance,), (whole,) = run.ask([Instance(data, target, node)])
+            if instance.groups.count == 0:
+                return torch.zeros(data.num_edges, dtype=torch.float64)
+            (ranking,) = scheduler.run([(instance, self.ask(instance, whole))], run.engine)
+        local = ranking.score[instance.groups.index.cpu()]
+        if instance.edges is None:
+            return local
+        score = torch.zeros(data.num_edges, dtype=local.dtype)
+        score[instance.edges.cpu()] = local
+        return score

@@ -1,0 +1,1 @@
+"""Explainers that decompose the forward pass or read attention."""

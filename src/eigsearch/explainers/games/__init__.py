@@ -1,0 +1,1 @@
+"""Explainers from cooperative game theory."""

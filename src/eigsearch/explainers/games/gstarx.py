@@ -1,0 +1,154 @@
+"""GStarX: the value of nodes in a game that only connected coalitions can play."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any, ClassVar
+
+import networkx as nx
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.candidates import SubgraphKind
+from eigsearch.errors import UnsupportedError
+from eigsearch.explainers.base import Card, Method
+from eigsearch.explainers.common.node_masks import probe, require_features
+from eigsearch.explainers.games.coalitions import structure
+
+_SETTLED = 1e-9  # change of the powers of a matrix at which their limit is reached
+_MAX_SQUARINGS = 64
+
+
+class GStarX(Method):
+    """Scores nodes by their Hamiache–Navarro value.
+
+    A coalition is worth the probability of the class on the subgraph that it induces, less that of
+    the graph with all features zero. In the associated game a connected coalition S adds
+    τ · Σ_j [v(S ∪ j) − v(S) − v(j)] over its neighbours j; repeated for ever, what single nodes are
+    worth converges to their value. Up to `exact_size` nodes this is exact. In larger graphs values
+    are averaged over `samples` random connected subgraphs of that size, grown from each node in
+    turn.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="GStarX",
+        level="node",
+        citation="Zhang et al., GStarX: Explaining GNNs with Structure-Aware Games, NeurIPS 2022",
+        tasks=("graph",),
+        needs=("node features",),
+        seeded=True,
+    )
+
+    def __init__(
+        self, exact_size: int = 10, samples: int = 50, tau: float = 0.01, seed: int = 0
+    ) -> None:
+        self.exact_size = exact_size
+        self.samples = samples
+        self.tau = tau
+        self.seed = seed
+
+    def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
+        """Return the value of each node; a node that no sample holds gets zero."""
+        require_features(data, self.name)
+        if node is not None:
+            raise UnsupportedError(
+                "Expected a graph-level prediction, whose nodes play for it together (got node "
+                f"{node}). Choose a method that has node tasks."
+            )
+        with probe(model, data, target, node) as subject:
+            games = [Game(players, graph) for graph, players in self._boards(subject.data)]
+            rows = torch.cat([game.rows(subject.count) for game in games])
+            nothing = torch.zeros(1, subject.count, dtype=torch.bool)
+            base = subject.values(nothing, SubgraphKind.ZEROED_FEATURES)
+            worths = (subject.values(rows, SubgraphKind.NODE_INDUCED) - base).split(
+                [len(g) for g in games]
+            )
+        total, count = torch.zeros(2, subject.count, dtype=torch.float64)
+        for game, worth in zip(games, worths, strict=True):
+            total[game.players] += game.values(worth, self.tau)
+            count[game.players] += 1
+        return subject.spread(total / count.clamp_min(1))
+
+    def _boards(self, data: Data) -> list[tuple[nx.Graph, list[int]]]:
+        """Return the graph with the players of each game."""
+        graph, random = structure(data), Random(self.seed)
+        if len(graph) <= self.exact_size:
+            return [(graph, list(graph))]
+        starts = [number % len(graph) for number in range(max(self.samples, len(graph)))]
+        return [(graph, self._grown(graph, start, random)) for start in starts]
+
+    def _grown(self, graph: nx.Graph, start: int, random: Random) -> list[int]:
+        players = {start}
+        while len(players) < self.exact_size:
+            boundary = sorted({other for v in players for other in graph[v]} - players)
+            if not boundary:
+                break
+            players.add(random.choice(boundary))
+        return sorted(players)
+
+
+class Game:
+    """A game of few players, in which coalitions are bit sets and only connected ones play."""
+
+    def __init__(self, players: Sequence[int], graph: nx.Graph) -> None:
+        self.players = list(players)
+        place = {player: i for i, player in enumerate(self.players)}
+        self._next_to = [
+            sum(1 << place[other] for other in graph[player] if other in place)
+            for player in self.players
+        ]
+        everyone = range(1, 1 << len(self.players))
+        self.coalitions = [coalition for coalition in everyone if self._connected(coalition)]
+
+    def __len__(self) -> int:
+        return len(self.coalitions)
+
+    def rows(self, width: int) -> Tensor:
+        """Return the coalitions as keep-rows over all nodes of the graph."""
+        bits = torch.tensor(self.coalitions)[:, None] >> torch.arange(len(self.players)) & 1
+        rows = torch.zeros(len(self), width, dtype=torch.bool)
+        rows[:, self.players] = bits.bool()
+        return rows
+
+    def values(self, worth: Tensor, tau: float) -> Tensor:
+        """Return the Hamiache–Navarro value of each player, given the worth of the coalitions."""
+        power = self._associated(tau)
+        for _ in range(_MAX_SQUARINGS):
+            power, before = power @ power, power
+            if float((power - before).abs().max()) < _SETTLED:
+                break
+        alone = [self.coalitions.index(1 << i) for i in range(len(self.players))]
+        return (power @ worth.double())[alone]
+
+    def _associated(self, tau: float) -> Tensor:
+        """Return the matrix that turns the worth of connected coalitions into the associated one.
+
+        Worth of connected coalitions alone determines it: a neighbour keeps them connected.
+        """
+        index = {coalition: i for i, coalition in enumerate(self.coalitions)}
+        matrix = torch.eye(len(self), dtype=torch.float64)
+        for coalition, row in index.items():
+            for j in _bits(self._boundary(coalition)):
+                matrix[row, index[coalition | 1 << j]] += tau
+                matrix[row, row] -= tau
+                matrix[row, index[1 << j]] -= tau
+        return matrix
+
+    def _boundary(self, coalition: int) -> int:
+        near = 0
+        for i in _bits(coalition):
+            near |= self._next_to[i]
+        return near & ~coalition
+
+    def _connected(self, coalition: int) -> bool:
+        reached, before = coalition & -coalition, 0
+        while reached != before:
+            before = reached
+            reached |= self._boundary(reached) & coalition
+        return reached == coalition
+
+
+def _bits(number: int) -> list[int]:
+    return [i for i in range(number.bit_length()) if number >> i & 1]

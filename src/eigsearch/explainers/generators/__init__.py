@@ -1,0 +1,1 @@
+"""Explainers that generate subgraphs with a trained policy."""

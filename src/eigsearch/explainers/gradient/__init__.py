@@ -1,0 +1,1 @@
+"""Explainers from gradients of the prediction."""

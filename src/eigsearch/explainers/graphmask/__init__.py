@@ -1,5 +1,0 @@
-"""GraphMask, and the gates that it trains."""
-
-from eigsearch.explainers.graphmask.explainer import GraphMask
-
-__all__ = ["GraphMask"]

@@ -1,0 +1,1 @@
+"""Explainers that learn a mask by gradient descent."""

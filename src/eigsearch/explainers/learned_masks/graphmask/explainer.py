@@ -1,0 +1,147 @@
+"""GraphMask: gates, trained over a data set, that close on every message nobody would miss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+from torch_geometric.data import Data
+
+from eigsearch.explainers.base import Card, Method, seeded, share_directions
+from eigsearch.explainers.common.differentiable import Subject, gradients, private_copy
+from eigsearch.explainers.common.edge_weights import message_layers, on_graph_edges
+from eigsearch.explainers.common.training_data import check_width, training_subjects, untrained
+from eigsearch.explainers.learned_masks.graphmask.gates import (
+    Gate,
+    GatedLayers,
+    Passed,
+    chance_open,
+    sample,
+)
+
+_MULTIPLIER = 0.55  # of the allowance, before training; its softplus is near one
+
+
+class GraphMask(Method):
+    """Scores an edge by the chance that its gates are open, averaged over layers.
+
+    `fit` trains one gate network per layer, and the constant that replaces what it drops: as few
+    open gates as possible, while −log p of the class rises by at most `allowance` (a Lagrangian,
+    its multiplier trained along). Gates are added from the last layer to the first, `epochs` each;
+    `open` then holds the share of open gates per epoch.
+
+    PyG's GraphMaskExplainer is not used: it makes new gates after its optimiser has taken the old
+    ones, so that nothing is trained, and it normalises messages even where no gate closes.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="GraphMask",
+        level="edge",
+        citation="Schlichtkrull et al., Interpreting GNNs for NLP by Edge Masking, ICLR 2021",
+        trains=True,
+        needs=("gradients", "PyG layers"),
+        seeded=True,
+    )
+
+    def __init__(
+        self,
+        epochs: int = 10,
+        lr: float = 0.003,
+        allowance: float = 0.03,
+        num_nodes: int = 60,
+        seed: int = 0,
+    ) -> None:
+        self.epochs = epochs
+        self.lr = lr
+        self.allowance = allowance
+        self.num_nodes = num_nodes
+        self.seed = seed
+        self.open: list[float] = []
+        self._gates: list[Gate] | None = None
+
+    def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
+        """Train the gates of a private copy, the last layer's first."""
+        with gradients(), seeded(self.seed, dataset[0].edge_index.device):
+            twin = private_copy(model)
+            layers = GatedLayers(message_layers(twin))
+            subjects = training_subjects(twin, dataset, self.num_nodes)
+            lessons = [_Lesson(layers, subject) for subject in subjects]
+            gates = [_gate(passed) for passed in lessons[0].passed]
+            self.open = [
+                share
+                for first in reversed(range(len(gates)))
+                for share in self._train(gates, first, layers, lessons)
+            ]
+        self._gates = gates
+
+    def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
+        """Return the chance that each edge's gates are open."""
+        if self._gates is None:
+            raise untrained(self.name)
+        with gradients(), torch.no_grad():
+            subject = Subject(model, data, target, node)
+            passed = GatedLayers(message_layers(subject.model)).watch(subject)
+            check_width(self.name, self._gates[-1].width, passed[-1].hidden.size(1))
+            found = [
+                on_graph_edges(chance_open(p.logit(gate)), p.edge_index, data.edge_index)
+                for gate, p in zip(self._gates, passed, strict=True)
+            ]
+        return share_directions(torch.stack(found).mean(dim=0), data)
+
+    def _train(
+        self,
+        gates: Sequence[Gate],
+        first: int,
+        layers: GatedLayers,
+        lessons: Sequence[_Lesson],
+    ) -> list[float]:
+        """Train the gates from layer `first` on; return the share of open gates per epoch."""
+        multiplier = torch.tensor(_MULTIPLIER, requires_grad=True)
+        parameters = [p for gate in gates[first:] for p in gate.parameters()]
+        optimizer = torch.optim.Adam(parameters, lr=self.lr)
+        ascent = torch.optim.RMSprop([multiplier], lr=0.01, centered=True, maximize=True)
+        shares = []
+        for _ in range(self.epochs):
+            total = 0.0
+            for i in torch.randperm(len(lessons)).tolist():
+                logits = lessons[i].logits(gates, first)
+                share = torch.stack([chance_open(x).mean() for x in logits.values()]).mean()
+                excess = lessons[i].lost(layers, gates, logits) - self.allowance
+                optimizer.zero_grad()
+                ascent.zero_grad()
+                (share + softplus(multiplier) * excess.relu()).backward()
+                optimizer.step()
+                ascent.step()
+                total += float(share.detach())
+            shares.append(total / len(lessons))
+        return shares
+
+
+class _Lesson:
+    """One prediction to train on: what its layers pass on, and φ when nothing is gated."""
+
+    def __init__(self, layers: GatedLayers, subject: Subject) -> None:
+        self.subject = subject
+        self.passed = layers.watch(subject)
+        with torch.no_grad():
+            self.whole = layers.phi(subject, {})
+
+    def logits(self, gates: Sequence[Gate], first: int) -> dict[int, Tensor]:
+        """Return the logits of the gates from layer `first` on."""
+        return {n: self.passed[n].logit(gates[n]) for n in range(first, len(gates))}
+
+    def lost(self, layers: GatedLayers, gates: Sequence[Gate], logits: dict[int, Tensor]) -> Tensor:
+        """Return how much −log p rises (or a regressed value changes) under sampled gates."""
+        closed = {n: (sample(logit), gates[n].constant) for n, logit in logits.items()}
+        phi = layers.phi(self.subject, closed)
+        if self.subject.known_target.task == "regression":
+            return (phi - self.whole).abs()
+        return softplus(-phi) - softplus(-self.whole)
+
+
+def _gate(passed: Passed) -> Gate:
+    """Return an untrained gate for what a layer passes on."""
+    return Gate(passed.hidden.size(1), passed.message.size(1)).to(passed.hidden)

@@ -1,0 +1,216 @@
+"""RCExplainer: edge masks that keep a prediction inside its class region, and break it without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
+from torch_geometric.data import Data
+
+from eigsearch.errors import UnsupportedError
+from eigsearch.explainers.base import Card, Method, seeded, share_directions
+from eigsearch.explainers.common.differentiable import gradients
+from eigsearch.explainers.common.embeddings import OpenModel
+from eigsearch.explainers.common.node_masks import probe
+from eigsearch.explainers.common.scorer import Scorer
+from eigsearch.explainers.common.training_data import check_width, training_instances, untrained
+from eigsearch.explainers.learned_masks.rcexplainer.boundaries import Planes, class_planes
+from eigsearch.inputs.instance import PreparedInstance
+
+_PlanesOf = dict[int, Planes]
+
+_GRAPH_LOSS = (3.0, 12.0, 0.001, 8.0)
+_NODE_LOSS = (12.0, 3.0, 0.09, 10.0)
+_TEMPERATURE = (5.0, 0.5)
+
+
+class RCExplainer(Method):
+    """Scores edges by a trained MLP on the embeddings of their ends (robust counterfactual).
+
+    `fit` finds the planes B between the classes in the space that the model's head reads. The MLP
+    then learns masks S with which the embedding z stays on its side of them, and without which it
+    crosses one:
+
+        c_same · mean σ(−B(z_G) B(z_S)) + c_opp · min σ(B(z_G) B(z_{G∖S})) + size + entropy
+
+    `loss` holds the four coefficients; by default the published ones of the task. Masks multiply
+    messages, and are sampled at a temperature that falls from 5 to 0.5. `losses` then holds the
+    mean loss per epoch.
+
+    This is the method of Bajaj et al., not the "reinforced causal" one of the same name.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="RCExplainer",
+        level="edge",
+        citation="Bajaj et al., Robust Counterfactual Explanations on GNNs, NeurIPS 2021",
+        trains=True,
+        needs=("gradients", "PyG layers", "embeddings", "a head"),
+        seeded=True,
+    )
+
+    def __init__(
+        self,
+        epochs: int = 600,
+        lr: float = 0.001,
+        planes: int = 50,
+        loss: tuple[float, float, float, float] | None = None,
+        batch_size: int = 128,
+        num_nodes: int = 60,
+        seed: int = 0,
+    ) -> None:
+        self.epochs = epochs
+        self.lr = lr
+        self.planes = planes
+        self.loss = loss
+        self.batch_size = batch_size
+        self.num_nodes = num_nodes
+        self.seed = seed
+        self.losses: list[float] = []
+        self._mlp: Scorer | None = None
+
+    def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
+        """Find the planes, then train the MLP."""
+        with gradients(), seeded(self.seed):
+            instances = training_instances(model, dataset, self.num_nodes)
+            opened = OpenModel(model, instances)
+            parts = opened.shared(instances, self.batch_size)
+            lessons = [_Lesson(opened, part) for part in parts]
+            planes = _find_planes(opened, lessons, self.planes)
+            self._mlp = Scorer(torch.cat([lesson.ends for lesson in lessons]))
+            self.losses = self._train(self._mlp, opened, lessons, planes)
+
+    def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
+        """Return the logit of each edge's mask."""
+        if self._mlp is None:
+            raise untrained(self.name)
+        with probe(model, data, target, node) as reach, torch.no_grad():
+            opened = OpenModel(model, [reach.instance])
+            ends = _Lesson(opened, [reach.instance]).ends
+            check_width(self.name, self._mlp.width, ends.size(1))
+            return reach.spread_edges(share_directions(self._mlp(ends), reach.data))
+
+    def _train(
+        self, mlp: nn.Module, opened: OpenModel, lessons: Sequence[_Lesson], planes: _PlanesOf
+    ) -> list[float]:
+        optimizer = torch.optim.Adam(mlp.parameters(), lr=self.lr)
+        losses = []
+        for epoch in range(self.epochs):
+            hot, cold = _TEMPERATURE
+            temperature = hot * (cold / hot) ** (epoch / self.epochs)
+            total = 0.0
+            for lesson in lessons:
+                loss = self._loss(mlp, opened, lesson, planes, temperature)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                total += float(loss.detach()) * len(lesson)
+            losses.append(total / sum(map(len, lessons)))
+        return losses
+
+    def _loss(
+        self,
+        mlp: nn.Module,
+        opened: OpenModel,
+        lesson: _Lesson,
+        planes: _PlanesOf,
+        temperature: float,
+    ) -> Tensor:
+        """Return the published loss of one batch, under one sample of its masks."""
+        nodes = lesson.instances[0].node is not None
+        same, opposite, size, entropy = self.loss or (_NODE_LOSS if nodes else _GRAPH_LOSS)
+        mask = _sample(lesson.group_mean(mlp(lesson.ends)), temperature)
+        weights = mask[lesson.group].to(lesson.embedding.dtype)
+        kept = opened.look(lesson.batch, weights).embedding[lesson.rows]
+        removed = opened.look(lesson.batch, 1 - weights).embedding[lesson.rows]
+        total = size * mask.sum() / len(lesson) + entropy * _entropy(mask).mean()
+        for label, side in planes.items():
+            mine = lesson.label == label
+            if bool(mine.any()):
+                whole = side(lesson.embedding[mine])
+                stays = torch.sigmoid(-whole * side(kept[mine])).mean(dim=1)
+                leaves = torch.sigmoid(whole * side(removed[mine])).amin(dim=1)
+                total = total + (same * stays + opposite * leaves).sum() / len(lesson)
+        return total
+
+
+class _Lesson:
+    """Some predictions as one union of graphs, with all that training reads of them.
+
+    Attributes:
+        ends: The embeddings of both ends of each edge, and of the explained node where there is.
+        group: The group of each edge, numbered through the union.
+        embedding: What the head reads of each prediction.
+        label: The predicted class of each.
+    """
+
+    def __init__(self, opened: OpenModel, instances: Sequence[PreparedInstance]) -> None:
+        self.instances = instances
+        self.batch, self.rows = opened.union(instances)
+        with torch.no_grad():
+            seen = opened.look(self.batch)
+        self.embedding = seen.embedding[self.rows]
+        self.label = torch.tensor([int(q.prediction or 0) for q in instances])
+        self.ends = self._ends(seen.nodes.float())
+        starts = [0, *accumulate(q.groups.count for q in instances)]
+        parts = [q.groups.index + start for q, start in zip(instances, starts, strict=False)]
+        self.group = torch.cat(parts)
+        self._count = torch.bincount(self.group, minlength=starts[-1])
+
+    def __len__(self) -> int:
+        return len(self.instances)
+
+    def group_mean(self, value: Tensor) -> Tensor:
+        """Return the mean of the edges of each group: both directions share a mask."""
+        total = value.new_zeros(self._count.numel()).index_add(0, self.group, value)
+        return total / self._count
+
+    def _ends(self, nodes: Tensor) -> Tensor:
+        source, target = self.batch.edge_index
+        parts = [nodes[source], nodes[target]]
+        if self.instances[0].node is not None:
+            parts.append(nodes[self.rows][self.batch.batch[source]])
+        return torch.cat(parts, dim=1)
+
+
+def _find_planes(opened: OpenModel, lessons: Sequence[_Lesson], samples: int) -> _PlanesOf:
+    """Return the planes around each class that is predicted, in the space of the head."""
+    known_target = lessons[0].instances[0].known_target
+    if known_target.task == "regression":
+        raise UnsupportedError(
+            "Expected a classifier, whose head has boundaries between classes (got a regression). "
+            "Choose another method."
+        )
+
+    def scores(embedding: Tensor) -> Tensor:
+        output = opened.head(embedding)
+        classes = range(max(output.size(1), 2))
+        phi = [replace(known_target, index=c).phi(output) for c in classes]
+        return logsigmoid(torch.stack(phi, dim=1)).to(embedding.dtype)
+
+    embedding = torch.cat([lesson.embedding for lesson in lessons])
+    labels = torch.cat([lesson.label for lesson in lessons]).unique().tolist()
+    found = {label: class_planes(scores, embedding, label, samples) for label in labels}
+    planes = {label: each for label, each in found.items() if each is not None}
+    if not planes:
+        raise UnsupportedError(
+            "Expected training data for which the model predicts at least two classes, to find the "
+            "boundary between them (got one class). Pass a larger part of the data set to fit."
+        )
+    return planes
+
+
+def _sample(logits: Tensor, temperature: float) -> Tensor:
+    """Return a mask from the concrete distribution: nearly binary at low temperatures."""
+    noise = torch.rand_like(logits).clamp(1e-6, 1 - 1e-6)
+    return torch.sigmoid((noise.logit() + logits) / temperature)
+
+
+def _entropy(mask: Tensor) -> Tensor:
+    mask = mask.clamp(1e-6, 1 - 1e-6)
+    return -mask * mask.log() - (1 - mask) * (1 - mask).log()

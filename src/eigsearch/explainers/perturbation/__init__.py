@@ -1,0 +1,1 @@
+"""Explainers that remove or perturb parts of the graph."""

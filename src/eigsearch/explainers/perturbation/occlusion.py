@@ -1,0 +1,34 @@
+"""Occlusion: the probability that each edge's removal costs."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from torch import Tensor
+
+from eigsearch.candidates import EvalCoroutine, LeaveOneOut
+from eigsearch.explainers.base import Card
+from eigsearch.explainers.common.candidate_based import CandidateExplainer
+from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.ranking.ranking import Ranking, rank, rounding
+
+
+class Occlusion(CandidateExplainer):
+    """Scores a group by p(G) − p(G without it), with all nodes left in place.
+
+    It is the plain probability: where a prediction is saturated all drops are close to zero. A
+    regression counts change in either direction.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="Occlusion",
+        level="edge",
+        citation="Zeiler & Fergus, Visualizing and Understanding CNNs, ECCV 2014",
+    )
+
+    def ask(self, instance: PreparedInstance, whole: Tensor) -> EvalCoroutine[Ranking]:
+        """Ask for the graph without each group, once."""
+        (without,) = yield [LeaveOneOut(instance.groups.count)]
+        known_target = instance.known_target
+        drop = known_target.change(known_target.value(whole), known_target.value(without))
+        return rank(drop, rounding(drop))

@@ -1,5 +1,0 @@
-"""RG-Explainer, the sets that it grows and what they are worth."""
-
-from eigsearch.explainers.rg_explainer.explainer import RGExplainer
-
-__all__ = ["RGExplainer"]

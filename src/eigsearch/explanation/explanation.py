@@ -1,0 +1,266 @@
+"""The result: a chosen subgraph, why it was chosen, and how it was obtained."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.explain import Explanation
+
+from eigsearch._utils.atomic_files import write_atomic
+from eigsearch.errors import InputError
+from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
+from eigsearch.explanation.sentence import sentence
+from eigsearch.explanation.serialization import from_plain, to_plain
+from eigsearch.search import Curve, Step
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from eigsearch.visualization import Names
+
+
+@dataclass(frozen=True, eq=False)
+class SubgraphExplanation:
+    """The subgraph that carries a prediction.
+
+    Attributes:
+        data: The graph that was explained, as it was given.
+        target: The explained class (or output column of a regression).
+        prediction: What the model predicts: a class, or the value of a regression.
+        value: φ(G): the probability of the target on the whole graph, or the regressed value.
+        keep: The chosen groups, `[G]`.
+        score: The score of each group, `[G]`: its linear gradient, or what a ranker gave it.
+        order: The groups from the most to the least important.
+        group: The group of each evaluated edge.
+        curve: Fidelity against size, one entry for each size that was evaluated.
+        found: The entry of the chosen subgraph.
+        node: The explained node, or None for a graph-level prediction.
+        edges: The evaluated edges, where they are not the whole graph: a node's computation graph.
+        engine: The engine that evaluated the candidates.
+        config: How the explanation was obtained: options, task, return type, versions.
+        note: A sentence about an answer that needs one, such as an empty explanation.
+        path: The stations of the search, from the first subgraph to the chosen one.
+    """
+
+    data: Data
+    target: int
+    prediction: int | float
+    value: float
+    keep: Tensor
+    score: Tensor
+    order: Tensor
+    group: Tensor
+    curve: Curve
+    found: Curve
+    node: int | None = None
+    edges: Tensor | None = None
+    engine: str = "batched"
+    config: dict[str, Any] = field(default_factory=dict)
+    note: str = ""
+    path: tuple[Step, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of groups in the explanation."""
+        return int(self.keep.sum())
+
+    @property
+    def num_groups(self) -> int:
+        """The number of groups that the explanation was chosen from."""
+        return self.keep.numel()
+
+    @property
+    def sparsity(self) -> float:
+        """1 − |S| / |G|, counted in groups."""
+        return 1 - self.size / self.num_groups if self.num_groups else 0.0
+
+    @property
+    def edge_mask(self) -> Tensor:
+        """The chosen subgraph, bool `[E]`, aligned with `data.edge_index`."""
+        return self._per_edge(self.keep)
+
+    @property
+    def edge_score(self) -> Tensor:
+        """The score of the group that each edge is in, `[E]`; 0 where no group can reach."""
+        return self._per_edge(self.score)
+
+    @property
+    def node_mask(self) -> Tensor:
+        """The nodes of the subgraph, bool `[N]`: the ends of its edges, and the explained node."""
+        mask = torch.zeros(int(self.data.num_nodes), dtype=torch.bool)
+        mask[self.data.edge_index.cpu()[:, self._present.cpu()].flatten()] = True
+        if self.node is not None:
+            mask[self.node] = True
+        return mask.to(self.data.edge_index.device)
+
+    @property
+    def _present(self) -> Tensor:
+        """The edges of S as the model saw it: the chosen ones, and those that are never removed."""
+        return self.edge_mask | self._spread(self.group < 0)
+
+    @property
+    def fidelity_plus(self) -> float:
+        """φ(G) − φ(G[E∖E_S]): what is lost without the subgraph; higher is better."""
+        return _only(self.found.fidelity_plus)
+
+    @property
+    def fidelity_minus(self) -> float:
+        """φ(G) − φ(S): what is lost with the subgraph alone; lower is better."""
+        return _only(self.found.fidelity_minus)
+
+    @property
+    def gain(self) -> float:
+        """Fidelity+ − Fidelity−."""
+        return self.fidelity_plus - self.fidelity_minus
+
+    def at(self, size: int) -> SubgraphExplanation:
+        """Return the same ranking cut at another size.
+
+        Its fidelities are those of the curve, and NaN at a size that was not evaluated.
+        """
+        if not 0 <= size <= self.num_groups:
+            raise InputError(
+                f"Expected `size` to be from 0 to {self.num_groups} (got {size}). "
+                "Pass a number of groups that the graph has."
+            )
+        keep = torch.zeros_like(self.keep)
+        keep[self.order[:size]] = True
+        entry = (self.curve.size == size).nonzero().flatten().tolist()
+        found = self.curve[entry[0]] if entry else Curve.empty()
+        return replace(self, keep=keep, found=found, path=())
+
+    def subgraph(self) -> Data:
+        """Return the explanation as a graph of its own, which is what φ(S) was computed on.
+
+        It holds the chosen edges and their endpoints, edges that are never removed, and the
+        explained node.
+        """
+        return self.data.edge_subgraph(self._present).subgraph(self.node_mask)
+
+    def sentence(self) -> str:
+        """Return the explanation in one sentence."""
+        return sentence(self, f"class {self.target}", "edge")
+
+    def to_pyg(self) -> EdgeInducedExplanation:
+        """Return the explanation as a PyG `Explanation` with a float `edge_mask`.
+
+        A graph may have masks already, the ground truth say; here they are the explanation's.
+        """
+        graph = {k: v for k, v in self.data.to_dict().items() if k != "node_mask"}
+        index = {} if self.node is None else {"index": torch.tensor([self.node])}
+        own = {
+            **index,
+            "num_nodes": int(self.data.num_nodes),
+            "target": self.target,
+            "edge_mask": self.edge_mask.float(),
+            "edge_score": self.edge_score,
+            "details": [self],
+            **self.summary(),
+        }
+        return EdgeInducedExplanation(**{**graph, **own})
+
+    @staticmethod
+    def from_pyg(explanation: Explanation) -> SubgraphExplanation:
+        """Return what `to_pyg`, or `EiGSearch` in PyG's `Explainer`, made of one prediction."""
+        details = explanation.get("details")
+        if not isinstance(details, list) or len(details) != 1:
+            got = "none" if details is None else f"{len(details)}"
+            raise InputError(
+                f"Expected an Explanation by eigsearch of one prediction (got {got}). Take one of "
+                "its `details`, or score the mask of another explainer with eigsearch.metrics."
+            )
+        return details[0]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers of the explanation, without graph and scores."""
+        return {
+            "size": self.size,
+            "num_groups": self.num_groups,
+            "sparsity": self.sparsity,
+            "fidelity_plus": self.fidelity_plus,
+            "fidelity_minus": self.fidelity_minus,
+            "gain": self.gain,
+            "curve": self.curve,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the features, as plain Python values."""
+        return to_plain(self)
+
+    @staticmethod
+    def from_dict(values: dict[str, Any], data: Data | None = None) -> SubgraphExplanation:
+        """Return the explanation that `to_dict` described; `data` brings the features back."""
+        return SubgraphExplanation(**from_plain(values, data))
+
+    def save(self, path: str | Path, names: Names | None = None) -> Path:
+        """Write the explanation to a file and return its path; the suffix says how.
+
+        `.json` holds everything but the features and reads back with `load`; `.html` is a page to
+        look at, `.svg` and `.png` are pictures. `names` says what to call classes and nodes there.
+        """
+        path = Path(path)
+        if path.suffix in (".html", ".svg", ".png"):
+            from eigsearch import visualization
+
+            save = (
+                visualization.save_explanation
+                if path.suffix == ".html"
+                else visualization.save_figure
+            )
+            return save(self, path, names)
+        if path.suffix != ".json":
+            raise InputError(
+                f"Expected a path that ends in .json, .html, .svg or .png (got {path.name!r}). "
+                "Choose another suffix."
+            )
+        write_atomic(path, json.dumps(self.to_dict()).encode())
+        return path
+
+    def plot(self, ax: Axes | None = None, names: Names | None = None) -> Axes:
+        """Draw the graph with the chosen subgraph on matplotlib axes and return them."""
+        from eigsearch import visualization
+
+        return visualization.plot(self, ax, names)
+
+    def _repr_html_(self) -> str:
+        """Return the page of the explanation as a notebook shows it."""
+        from eigsearch import visualization
+
+        return visualization.explanation_frame(self)
+
+    @staticmethod
+    def load(path: str | Path, data: Data | None = None) -> SubgraphExplanation:
+        """Return the explanation that `save` wrote as JSON."""
+        return SubgraphExplanation.from_dict(json.loads(Path(path).read_text()), data)
+
+    def __repr__(self) -> str:
+        where = "" if self.node is None else f"node={self.node}, "
+        return (
+            f"SubgraphExplanation({where}target={self.target}, size={self.size} of "
+            f"{self.num_groups}, gain={self.gain:.3f}, fidelity_plus={self.fidelity_plus:.3f}, "
+            f"fidelity_minus={self.fidelity_minus:.3f})"
+        )
+
+    def _per_edge(self, per_group: Tensor) -> Tensor:
+        """Return a value per group for each edge of the graph."""
+        per_group = per_group.to(self.group.device)
+        # An edge that is never removed is in group −1, and takes the zero at the end.
+        return self._spread(torch.cat([per_group, per_group.new_zeros(1)])[self.group])
+
+    def _spread(self, local: Tensor) -> Tensor:
+        """Return values of the evaluated edges for all edges of the graph."""
+        if self.edges is None:
+            return local
+        spread = local.new_zeros(int(self.data.num_edges))
+        spread[self.edges] = local
+        return spread
+
+
+def _only(column: Tensor) -> float:
+    return float(column[0]) if column.numel() else float("nan")

@@ -1,0 +1,43 @@
+"""Wording: an explanation in one sentence, the same in Python, on pages and in the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eigsearch.explanation.explanation import SubgraphExplanation
+
+# A page fills the same words in for each size, so they stand here once.
+SENTENCE = "{output} = {whole}; with these {size} {unit} alone {kept}; without them {removed}."
+SENTENCE_OF_ONE = "{output} = {whole}; with this {unit} alone {kept}; without it {removed}."
+
+
+def sentence(explanation: SubgraphExplanation, class_name: str, unit: str) -> str:
+    """Return the explanation in one sentence; `unit` is the singular of what is counted."""
+    if explanation.note:
+        return explanation.note
+    output, size = output_name(explanation, class_name), explanation.size
+    whole = decimals(explanation.value)
+    if not len(explanation.found):
+        return f"{output} = {whole}. Size {size} was not evaluated."
+    return (SENTENCE_OF_ONE if size == 1 else SENTENCE).format(
+        output=output,
+        whole=whole,
+        size=size,
+        unit=unit if size == 1 else f"{unit}s",
+        kept=decimals(float(explanation.found.kept)),
+        removed=decimals(float(explanation.found.removed)),
+    )
+
+
+def output_name(explanation: SubgraphExplanation, class_name: str) -> str:
+    """Return what φ is called: the probability of a class, or an output of a regression."""
+    if explanation.config.get("task") == "regression":
+        return f"output {explanation.target}"
+    return f"P({class_name})"
+
+
+def decimals(value: float) -> str:
+    """Return a number as sentences have it: two decimals, a minus of its own, and no −0.00."""
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text.replace("-", "−")

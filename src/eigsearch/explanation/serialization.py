@@ -1,0 +1,78 @@
+"""An explanation as plain Python values, for JSON, and its fields from such values again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch_geometric.data import Data
+
+from eigsearch.errors import InputError
+from eigsearch.explanation.same_graph import check_same_graph
+from eigsearch.search import Curve, Step
+
+if TYPE_CHECKING:
+    from eigsearch.explanation.explanation import SubgraphExplanation
+
+_SCHEMA = 1
+_AS_THEY_ARE = ("node", "target", "prediction", "value", "engine", "config", "note")
+_TENSORS = {
+    "keep": torch.bool,
+    "score": torch.float64,
+    "order": torch.long,
+    "group": torch.long,
+}
+
+
+def to_plain(explanation: SubgraphExplanation) -> dict[str, Any]:
+    """Return everything about an explanation but the features of its graph."""
+    edges = explanation.edges
+    return {
+        "schema": _SCHEMA,
+        "num_nodes": int(explanation.data.num_nodes),
+        "edge_index": explanation.data.edge_index.tolist(),
+        **{name: getattr(explanation, name) for name in _AS_THEY_ARE},
+        **{name: getattr(explanation, name).tolist() for name in _TENSORS},
+        "edges": None if edges is None else edges.tolist(),
+        "curve": _curve_to_plain(explanation.curve),
+        "found": _curve_to_plain(explanation.found),
+        "path": [{**vars(step), "keep": step.keep.tolist()} for step in explanation.path],
+    }
+
+
+def from_plain(values: dict[str, Any], data: Data | None = None) -> dict[str, Any]:
+    """Return the fields of the explanation that `to_plain` described; `data` has the features."""
+    if values.get("schema") != _SCHEMA:
+        raise InputError(
+            f"Expected an explanation of schema {_SCHEMA} (got {values.get('schema')!r}). "
+            "Write it again with this version of eigsearch."
+        )
+    saved, edges = _graph(values), values["edges"]
+    if data is not None:
+        check_same_graph(data, saved.num_nodes, saved.edge_index)
+    return {
+        "data": saved if data is None else data,
+        **{name: values[name] for name in _AS_THEY_ARE},
+        **{name: torch.tensor(values[name], dtype=kind) for name, kind in _TENSORS.items()},
+        "edges": None if edges is None else torch.tensor(edges, dtype=torch.long),
+        "curve": Curve.from_columns(values["curve"]),
+        "found": Curve.from_columns(values["found"]),
+        "path": path_from_plain(values["path"]),
+    }
+
+
+def path_from_plain(path: Iterable[dict[str, Any]]) -> tuple[Step, ...]:
+    """Return the stations of a search from their plain values."""
+    return tuple(
+        Step(**{**step, "keep": torch.tensor(step["keep"], dtype=torch.bool)}) for step in path
+    )
+
+
+def _graph(values: dict[str, Any]) -> Data:
+    edge_index = torch.tensor(values["edge_index"], dtype=torch.long).reshape(2, -1)
+    return Data(edge_index=edge_index, num_nodes=values["num_nodes"])
+
+
+def _curve_to_plain(curve: Curve) -> dict[str, list[float]]:
+    return {name: column.tolist() for name, column in curve.columns().items()}

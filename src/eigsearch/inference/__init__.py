@@ -1,0 +1,1 @@
+"""Step 2: what the model says: calling it, reading its output, checking its behaviour."""

@@ -1,0 +1,1 @@
+"""Step 1: what is asked, as validated graphs with edge groups."""

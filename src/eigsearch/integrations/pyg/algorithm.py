@@ -1,0 +1,206 @@
+"""The drop-in: EiG-Search as an algorithm of `torch_geometric.explain.Explainer`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.explain import ExplainerAlgorithm
+from torch_geometric.explain.config import ExplanationType, ModelMode, ModelTaskLevel
+
+from eigsearch.api import answers
+from eigsearch.errors import InputError
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation, combine
+from eigsearch.inference.model_call import Forward
+from eigsearch.inputs.edge_groups import GroupSpec, make_groups
+from eigsearch.integrations.pyg.inputs import Inputs
+from eigsearch.options import Options
+from eigsearch.pipeline import Instance
+from eigsearch.ranking.ranking import Ranker
+from eigsearch.search import Search
+
+_ONE_COLUMN = (
+    "Models with several outputs are explained one column at a time: "
+    "EiGSearch(forward=lambda model, batch: model(…)[:, [column]])."
+)
+
+
+class EiGSearch(ExplainerAlgorithm):
+    """EiG-Search for PyG's `Explainer`; the options are those of `eigsearch.explain`.
+
+    Task and return type come from the `Explainer`'s model configuration. With a `batch` vector,
+    each graph gets a subgraph of its own. With several nodes in `index`, each is explained by
+    itself: `edge_mask` is the union of their subgraphs, `edge_score` the highest score that an
+    edge has for any of them, and `details` holds the single explanations.
+
+    PyG's `Explainer` sets the training flag of all sub-modules to that of the model. Where single
+    ones differ (a frozen normalisation, say), use `eigsearch.explain`, which restores each.
+    """
+
+    def __init__(
+        self,
+        *,
+        sparsity: float = 0.5,
+        min_size: int = 2,
+        groups: GroupSpec = "auto",
+        forward: Forward | None = None,
+        engine: str = "auto",
+        max_batch_nodes: int | None = None,
+        max_memory: int | None = None,
+        ranker: Ranker | None = None,
+        search: str | Search | None = "sweep",
+        size: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.options = Options(
+            sparsity=sparsity,
+            min_size=min_size,
+            groups=groups,
+            forward=forward,
+            engine=engine,
+            max_batch_nodes=max_batch_nodes,
+            max_memory=max_memory,
+            ranker=ranker,
+            search=search,
+            size=size,
+        )
+
+    def supports(self) -> bool:
+        """Tell whether the configuration can be served; the reason why not is logged."""
+        if self.model_config.task_level is ModelTaskLevel.edge:
+            return _refuse("edge-level tasks are not supported yet; use 'node' or 'graph'")
+        if self.explainer_config.node_mask_type is not None:
+            return _refuse("it explains by edges; leave out 'node_mask_type'")
+        return True
+
+    def forward(
+        self,
+        model: torch.nn.Module,
+        x: Tensor,
+        edge_index: Tensor,
+        *,
+        target: Tensor,
+        index: int | Tensor | None = None,
+        **kwargs: Any,
+    ) -> EdgeInducedExplanation:
+        """Return the explanation of the outputs that `index` names, or of all."""
+        inputs = Inputs(x, edge_index, kwargs)
+        outputs = self._positions(inputs, index)
+        instances = self._questions(inputs, outputs, target)
+        results = list(self._answers(model, inputs, instances))
+        return _merge(inputs, [number for number, _ in instances], results)
+
+    def _at_nodes(self) -> bool:
+        return self.model_config.task_level is ModelTaskLevel.node
+
+    def _positions(self, inputs: Inputs, index: int | Tensor | None) -> Tensor:
+        """Return which rows of the model's output are to be explained."""
+        rows = torch.arange(inputs.num_nodes if self._at_nodes() else inputs.num_graphs)
+        if index is None:
+            return rows
+        try:
+            return rows[index.cpu() if isinstance(index, Tensor) else index].reshape(-1)
+        except IndexError as error:
+            raise InputError(
+                f"Expected `index` to name outputs from 0 to {rows.numel() - 1} (got {index}). "
+                f"Pass {'nodes' if self._at_nodes() else 'graphs'} that the input has."
+            ) from error
+
+    def _questions(
+        self, inputs: Inputs, outputs: Tensor, target: Tensor
+    ) -> list[tuple[int, Instance]]:
+        """Return, for each output, its graph's number and what is asked about it."""
+        classes = self._classes(target, inputs, outputs)
+        if not self._at_nodes():
+            numbers, nodes = outputs.tolist(), [None] * outputs.numel()
+        else:
+            numbers = inputs.graph_of_node.cpu()[outputs].tolist()
+            nodes = inputs.place.cpu()[outputs].tolist()
+        return [
+            (number, Instance(inputs.graphs[number], label, node))
+            for number, label, node in zip(numbers, classes, nodes, strict=True)
+        ]
+
+    def _classes(self, target: Tensor, inputs: Inputs, outputs: Tensor) -> Sequence[int | None]:
+        """Return the class to explain for each output, None for what the model predicts."""
+        rows = inputs.num_nodes if self._at_nodes() else inputs.num_graphs
+        predicted = self.explainer_config.explanation_type is ExplanationType.model
+        if self.options.forward is not None and predicted and target.numel() > rows:
+            return [None] * outputs.numel()  # PyG's target is about columns that `forward` drops
+        if self.model_config.mode is not ModelMode.regression:
+            return _one_for_each(target, rows)[outputs].tolist()
+        if self.options.forward is None and target.numel() > rows:
+            raise InputError(
+                f"Expected a regression to have one output for each of {rows} predictions (got "
+                f"{target.numel()}). {_ONE_COLUMN}"
+            )
+        return [None] * outputs.numel()
+
+    def _answers(
+        self, model: torch.nn.Module, inputs: Inputs, instances: list[tuple[int, Instance]]
+    ) -> Iterator[SubgraphExplanation]:
+        options = self._options_for(model, inputs)
+        if not isinstance(options.groups, Tensor) or inputs.num_graphs == 1:
+            yield from answers(model, (instance for _, instance in instances), options)
+            return
+        make_groups(options.groups, inputs.whole)  # refuses a partition that does not fit
+        for number, instance in instances:
+            own = replace(options, groups=options.groups[inputs.edge_ids[number]])
+            yield from answers(model, [instance], own)
+
+    def _options_for(self, model: torch.nn.Module, inputs: Inputs) -> Options:
+        forward, takes_batch = inputs.caller_for(model)
+        options = replace(
+            self.options,
+            task=self.model_config.mode.value,
+            return_type=self.model_config.return_type.value,
+        )
+        if options.forward is not None:
+            return options
+        alone = forward is not None and not takes_batch and not self._at_nodes()
+        return replace(
+            options,
+            forward=forward,
+            max_batch_nodes=1 if alone else options.max_batch_nodes,  # one candidate per call
+        )
+
+
+def _refuse(reason: str) -> bool:
+    logging.error(f"'EiGSearch' cannot serve this configuration: {reason}.")
+    return False
+
+
+def _one_for_each(target: Tensor, rows: int) -> Tensor:
+    target = target.reshape(-1).cpu()
+    if target.numel() != rows:
+        raise InputError(
+            f"Expected `target` to have one class for each of {rows} outputs "
+            f"(got {target.numel()}). Pass a vector of class labels. {_ONE_COLUMN}"
+        )
+    return target.long()
+
+
+def _merge(
+    inputs: Inputs, numbers: Sequence[int], results: Sequence[SubgraphExplanation]
+) -> EdgeInducedExplanation:
+    """Return one explanation: masks united, and the highest score that each edge was given."""
+    mask = inputs.edge_index.new_zeros(inputs.edge_index.size(1), dtype=torch.bool)
+    score = mask.new_full(mask.shape, -torch.inf, dtype=torch.float64)
+    for number, result in zip(numbers, results, strict=True):
+        edges = inputs.edge_ids[number]
+        mask[edges] |= result.edge_mask
+        reached = slice(None) if result.edges is None else result.edges
+        there = edges[reached]
+        score[there] = torch.maximum(score[there], result.edge_score[reached])
+    dtype = inputs.x.dtype if inputs.x.is_floating_point() else torch.get_default_dtype()
+    return EdgeInducedExplanation(
+        edge_mask=mask.to(dtype),
+        edge_score=score.masked_fill(score == -torch.inf, 0.0),
+        details=list(results),
+        **combine([result.summary() for result in results]),
+    )

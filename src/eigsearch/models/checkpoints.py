@@ -1,0 +1,45 @@
+"""Saves a trained network as safetensors with a card beside it, and loads the two again."""
+
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from eigsearch._utils.atomic_files import atomic_path
+from eigsearch.errors import InputError
+from eigsearch.models.gnn import GNN
+from eigsearch.models.model_card import Card, read_card
+
+
+def file_stem(dataset: str, conv: str) -> str:
+    """Return the file name, without ending, of a trained network."""
+    return f"{dataset}-{conv}"
+
+
+def save_model(model: GNN, card: Card, directory: str | Path) -> Path:
+    """Write weights and card into the directory; return the path of the weights."""
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{file_stem(card.dataset, card.recipe.conv)}.safetensors"
+    weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+    with atomic_path(path) as aside:
+        save_file(weights, aside)
+    card.save(path.with_suffix(".json"))
+    return path
+
+
+def load_model(path: str | Path) -> tuple[GNN, Card]:
+    """Return the network of a `.safetensors` file in evaluation mode, and the card beside it."""
+    path = Path(path)
+    card = read_card(path.with_suffix(".json"))
+    model = GNN(
+        card.recipe.conv, card.num_features, card.num_classes, card.recipe.width, task=card.task
+    )
+    try:
+        model.load_state_dict(load_file(path))
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise InputError(
+            f"Expected {path} to be the weights that its card describes (got: {error}). "
+            "Train the network again, or take the card that belongs to the file."
+        ) from error
+    return model.eval(), card

@@ -1,0 +1,100 @@
+"""Ray: the same shards on a cluster, as a Ray Data pipeline of a source and a pool of actors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from eigsearch.errors import MissingExtraError
+from eigsearch.parallel.backend import Job, R, S
+from eigsearch.parallel.pickling import pack
+from eigsearch.parallel.worker_main import Remote, result_of
+
+_AUTO = "auto"
+_BLOCKS = 16  # for each actor: Ray handles every block, so few; one is lost with an actor, so many
+
+
+def on_ray(
+    job: Job[S, R],
+    shards: Iterable[S],
+    *,
+    address: str,
+    workers: int | None = None,
+    num_gpus: float = 0.0,
+) -> Iterator[R]:
+    """Yield the result of each shard as soon as an actor of the cluster has it.
+
+    The pool starts with all the cores there are, and grows and shrinks with the cluster: one of
+    fixed size would wait for ever for the cores of a machine that died. Ray repeats the shards that
+    were lost with it.
+    """
+    ray = import_ray()
+    items = [{"shard": pack(shard)} for shard in shards]
+    if not items:
+        return
+    with _Connection(ray, address):
+        most = max(1, min(len(items), workers or int(ray.cluster_resources().get("CPU", 1))))
+        blocks = min(len(items), _BLOCKS * most)
+        results = ray.data.from_items(items, override_num_blocks=blocks).map_batches(
+            _Actor,
+            fn_constructor_args=(ray.put(pack(job)),),
+            batch_size=None,
+            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most),
+            num_cpus=1,
+            num_gpus=num_gpus,
+        )
+        for row in results.iter_rows():
+            yield result_of(row["result"])
+
+
+class _Actor:
+    """A worker on the cluster: it gets the job by reference and opens it once."""
+
+    def __init__(self, job: Any) -> None:
+        import ray
+
+        self._work = Remote(ray.get(job))
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        return {"result": [self._work(shard) for shard in batch["shard"]]}
+
+
+class _Connection:
+    """A connection to a cluster, ended only if it was made here."""
+
+    def __init__(self, ray: Any, address: str) -> None:
+        self._ray = ray
+        self._address = address
+        self._ours = not ray.is_initialized()
+
+    def __enter__(self) -> None:
+        if self._ours:
+            self._start()
+        context = self._ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.print_on_execution_start = False
+
+    def _start(self) -> None:
+        quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+        try:
+            self._ray.init(address=self._address, **quiet)
+        except ConnectionError:
+            if self._address != _AUTO:
+                raise
+            self._ray.init(**quiet)
+
+    def __exit__(self, *_: object) -> None:
+        if self._ours:
+            self._ray.shutdown()
+
+
+def import_ray() -> Any:
+    """Return Ray, with what its pipelines need; refuse where it is not installed."""
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise MissingExtraError("ray", "ray", "run on a cluster") from error
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    return ray

@@ -1,0 +1,62 @@
+"""Explains any number of predictions on many cores, and yields them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from torch_geometric.data import Data
+
+from eigsearch.errors import ModelError
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.inputs.arguments import Classes, Nodes
+from eigsearch.options import Options
+from eigsearch.parallel.backend import check_workers, perform
+from eigsearch.parallel.run_to_directory import as_source, make_plan
+from eigsearch.parallel.sources import Source
+from eigsearch.parallel.worker import ExplainJob
+from eigsearch.pipeline import Run
+from eigsearch.store import ShardFiles, explanation_of
+from eigsearch.store.formats import parquet_to_rows
+
+
+def explain_many(
+    model: Any,
+    data: Source | Iterable[Data] | Data,
+    *,
+    node: Nodes | None = None,
+    target: Classes | None = None,
+    options: Options | None = None,
+    workers: int | None = None,
+    ray: str | None = None,
+    num_gpus: float = 0.0,
+) -> Iterator[SubgraphExplanation]:
+    """Yield an explanation for each graph (or node), in order, computed by many workers.
+
+    The arguments are described at `explain_to`. Nothing is written, so there is no row to hold the
+    reason for a missing explanation: the first one is raised.
+    """
+    options = options or Options()
+    check_workers(workers, ray, num_gpus)
+    Run(model, options)
+    source = as_source(data)
+    plan = make_plan(source, None, node, target, None)
+    graph = None if node is None else source
+    job = ExplainJob(model, options, graph=graph, device="cuda" if num_gpus else None)
+    shards = perform(job, plan.shards(), workers=workers, ray=ray, num_gpus=num_gpus)
+    for shard in _in_order(shards):
+        for row in parquet_to_rows(shard.rows):
+            if row["error"] is not None:
+                raise (shard.error or ModelError)(row["error"])
+            yield explanation_of(row, options.describe(), source[row["index"]])
+
+
+def _in_order(shards: Iterator[ShardFiles]) -> Iterator[ShardFiles]:
+    """Yield shards that arrive in any order by their numbers; those that are early wait."""
+    early: dict[int, ShardFiles] = {}
+    following = 0
+    for shard in shards:
+        early[shard.number] = shard
+        while following in early:
+            yield early.pop(following)
+            following += 1

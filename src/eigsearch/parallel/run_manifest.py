@@ -1,0 +1,54 @@
+"""The record of a run: everything that its rows depend on, as its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from eigsearch.options import Options
+from eigsearch.parallel.digest import digest_of, held_digest, model_digest
+from eigsearch.parallel.sharding import Plan
+from eigsearch.parallel.sources import Source
+from eigsearch.parallel.worker import ExplainJob
+from eigsearch.store import Manifest
+
+RANKER = "config.ranker"  # what training leaves in a ranker: the one entry that it changes
+
+
+def manifest_of(
+    job: ExplainJob,
+    source: Source,
+    plan: Plan,
+    about: Mapping[str, Any],
+    names: Mapping[str, Any],
+) -> Manifest:
+    """Return the manifest of a run, with the ranker as it is now."""
+    config = {
+        "data": source.digest,
+        "items": _spelled(plan.items),
+        "kind": "graphs" if plan.source is not None else "nodes",
+        "model": model_digest(job.model),
+        "seed": job.seed,
+        "target": plan.targets if isinstance(plan.targets, int | None) else _spelled(plan.targets),
+        **_described(job.options),
+        **about,
+    }
+    return Manifest(config, len(plan.items), plan.shard_size, dict(names))
+
+
+def _described(options: Options) -> dict[str, Any]:
+    """Return the options as plain values, and hashes of what they hold besides."""
+    plain = {k: v for k, v in options.describe().items() if k != "versions"}
+    if isinstance(options.groups, Tensor):
+        plain["groups"] = digest_of([{"groups": options.groups}])
+    held = {name: held_digest(getattr(options, name)) for name in ("forward", "ranker", "search")}
+    return {"options": plain, **{name: value for name, value in held.items() if value is not None}}
+
+
+def _spelled(values: Sequence[Any]) -> str:
+    """Return a selection in a few words."""
+    if isinstance(values, range):
+        return f"{values.start}:{values.stop}:{values.step}"
+    return f"{len(values)} chosen, {digest_of([{'values': list(values)}])}"

@@ -1,0 +1,258 @@
+"""Explains any number of predictions into a directory, and goes on where it was stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from torch_geometric.data import Data, OnDiskDataset
+
+from eigsearch._utils.gc_freeze import gc_frozen
+from eigsearch.errors import InputError, ModelError
+from eigsearch.inputs.arguments import Classes, Nodes, parse_nodes, parse_targets
+from eigsearch.options import Options
+from eigsearch.parallel.backend import check_workers, perform
+from eigsearch.parallel.run_manifest import RANKER, manifest_of
+from eigsearch.parallel.sharding import Plan, check_shard_size, default_shard_size
+from eigsearch.parallel.sources import DatabaseSource, MemorySource, Source
+from eigsearch.parallel.worker import ExplainJob
+from eigsearch.pipeline import Run
+from eigsearch.store import ResultDirectory, Writer
+
+_FEW_FAILURES = 10  # so many bad graphs are bad luck, whatever their share
+
+
+class RunError(ModelError):
+    """A run that explained too little; `finding` is the message without where its rows are."""
+
+    def __init__(self, finding: str, path: Path) -> None:
+        self._about = finding, path
+        self.finding = f"{finding}."
+        super().__init__(
+            f"{finding} and use a new directory; the rows and their reasons are in {path}."
+        )
+
+    def __reduce__(self) -> tuple[type[RunError], tuple[str, Path]]:
+        return type(self), self._about
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        done: Rows that are done, those of an earlier start included.
+        total: Rows that the run has.
+        failures: How many of the done ones could not be explained.
+        before: Rows that an earlier start had written.
+        seconds: The time since this start.
+    """
+
+    done: int
+    total: int
+    failures: int
+    before: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Rows per second since this start."""
+        return (self.done - self.before) / self.seconds if self.seconds > 0 else 0.0
+
+
+def explain_to(
+    path: str | Path,
+    model: Any,
+    data: Source | Iterable[Data] | Data,
+    *,
+    index: Sequence[int] | None = None,
+    node: Nodes | None = None,
+    target: Classes | None = None,
+    options: Options | None = None,
+    seed: int = 0,
+    shard_size: int | None = None,
+    workers: int | None = None,
+    ray: str | None = None,
+    num_gpus: float = 0.0,
+    max_failures: int | None = None,
+    about: Mapping[str, Any] | None = None,
+    names: Mapping[str, Any] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    train: Callable[[], None] | None = None,
+) -> Progress:
+    """Write one row per explanation into a directory; return how the run ended.
+
+    The same call after a crash continues it: nothing is lost and nothing is done twice. A graph
+    that cannot be explained becomes a row with the reason.
+
+    Args:
+        path: The directory, new or of the same run.
+        model: The model to explain.
+        data: Graphs, a source of them, or the one graph of a node set.
+        index: The graphs to explain by number, by default all.
+        node: The nodes to explain, where `data` is the graph of a node set: numbers, or a mask.
+        target: The class to explain, one for all or one for each; by default the predicted one.
+        options: How to explain.
+        seed: Where the randomness of an explainer starts.
+        shard_size: How many rows are computed and written together.
+        workers: How many processes share the work.
+        ray: The address of a Ray cluster to run on; `"auto"` finds or starts one.
+        num_gpus: What each worker on Ray reserves, and then computes on.
+        max_failures: Stop after more failed rows than this; by default after more than ten that
+            are more than half of all rows so far.
+        about: What else the rows depend on, for the manifest, such as the data set's name.
+        names: What numbers stand for, such as `class_names`, for the manifest.
+        progress: Called after each shard.
+        train: Trains the ranker; called once nothing else can be refused.
+    """
+    options = options or Options()
+    check_workers(workers, ray, num_gpus)
+    _check_max_failures(max_failures)
+    Run(model, options)  # refuses what cannot be explained before anything is written
+    source = as_source(data)
+    plan = make_plan(source, index, node, target, shard_size)
+    graph = None if node is None else source
+    job = ExplainJob(model, options, seed, graph, device="cuda" if num_gpus else None)
+    record = partial(manifest_of, job, source, plan, about or {}, names or {})
+    directory = ResultDirectory(path)
+    if train is not None:
+        directory.check(record(), apart=RANKER)
+        train()
+    with directory.claimed(record()), gc_frozen():
+        done = directory.row_files()
+        tally = _Tally(directory, plan, max_failures, progress)
+        tally.check()
+        remaining = plan.shards(done)
+        with Writer(directory) as writer:
+            for shard in perform(job, remaining, workers=workers, ray=ray, num_gpus=num_gpus):
+                writer.write(shard)
+                tally.add(shard.count, shard.failures, shard.reason)
+        tally.finish()
+    return tally.progress
+
+
+class _Tally:
+    """Counts what is written, and stops a run that fails from the start."""
+
+    def __init__(
+        self,
+        directory: ResultDirectory,
+        plan: Plan,
+        limit: int | None,
+        report: Callable[[Progress], None] | None,
+    ) -> None:
+        reasons = directory.failures()
+        rows = len(plan.items)
+        sizes = (min(plan.shard_size, rows - n * plan.shard_size) for n in directory.row_files())
+        self.before = self.done = sum(sizes)
+        self.failures, self.reason = len(reasons), next(iter(reasons), None)
+        self.total, self.limit, self.report = rows, limit, report
+        self.path, self.start = directory.path, time.perf_counter()
+
+    @property
+    def progress(self) -> Progress:
+        seconds = time.perf_counter() - self.start
+        return Progress(self.done, self.total, self.failures, self.before, seconds)
+
+    def add(self, count: int, failures: int, reason: str | None) -> None:
+        self.done += count
+        self.failures += failures
+        self.reason = self.reason or reason
+        self.check()
+
+    def check(self) -> None:
+        if self.report:
+            self.report(self.progress)
+        limit = max(_FEW_FAILURES, self.done // 2) if self.limit is None else self.limit
+        if self.failures > limit:
+            raise self._error(f"at most {_count(limit, 'row')} without an explanation")
+
+    def finish(self) -> None:
+        """Refuse to call a run a success that explained nothing."""
+        if self.limit is None and 0 < self.failures == self.total:
+            raise self._error("at least one explanation")
+
+    def _error(self, expected: str) -> RunError:
+        got = f"{_count(self.failures, 'failure')} in {_count(self.done, 'row')}"
+        reason = str(self.reason)
+        stop = "" if reason.endswith((".", "?", "!")) else "."
+        finding = f"Expected {expected} (got {got}). The first: {reason}{stop} Mend the cause"
+        return RunError(finding, self.path)
+
+
+def _count(number: int, noun: str) -> str:
+    """Return a number of things.
+
+    >>> _count(1, "row"), _count(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def as_source(data: Source | Iterable[Data] | Data) -> Source:
+    """Return anything that holds graphs as a source.
+
+    >>> len(as_source([Data(num_nodes=1), Data(num_nodes=2)]))
+    2
+    """
+    if isinstance(data, Data):
+        return MemorySource([data])
+    if isinstance(data, OnDiskDataset):
+        return DatabaseSource(data)
+    if isinstance(data, Source):
+        return data
+    if not isinstance(data, Iterable):
+        raise InputError(
+            f"Expected `data` to be graphs or a source of them (got {type(data).__name__}). "
+            "Pass a list of torch_geometric.data.Data."
+        )
+    return MemorySource(tuple(data))
+
+
+def make_plan(
+    source: Source,
+    index: Sequence[int] | None,
+    node: Nodes | None,
+    target: Classes | None,
+    shard_size: int | None,
+) -> Plan:
+    """Return what is to be explained, after making sure that the source has it."""
+    if node is not None and (len(source) != 1 or index is not None):
+        raise InputError(
+            f"Expected one graph together with `node` (got {len(source)}). "
+            "Explain the nodes of one graph at a time."
+        )
+    items = _items(source, index) if node is None else parse_nodes(node, source[0])
+    classes = parse_targets(target)
+    if isinstance(classes, list) and len(classes) != len(items):
+        raise InputError(
+            f"Expected one `target` for each of {len(items)} predictions (got {len(classes)}). "
+            "Pass one class for all, or as many as there are."
+        )
+    size = default_shard_size(len(items)) if shard_size is None else shard_size
+    check_shard_size(size)
+    return Plan(items, classes, size, source if node is None else None)
+
+
+def _check_max_failures(limit: int | None) -> None:
+    if limit is not None and limit < 0:
+        raise InputError(
+            f"Expected `max_failures` to be 0 or more (got {limit}). Pass 0 to stop at the first "
+            "row without an explanation."
+        )
+
+
+def _items(source: Source, index: Sequence[int] | None) -> Sequence[int]:
+    if index is None:
+        return range(len(source))
+    wrong = [i for i in index if not 0 <= i < len(source)]
+    if wrong:
+        raise InputError(
+            f"Expected `index` to name graphs from 0 to {len(source) - 1} (got {wrong[0]}). "
+            "Pass numbers that the data set has."
+        )
+    return index

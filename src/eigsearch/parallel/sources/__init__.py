@@ -1,0 +1,18 @@
+"""Where the graphs of a run come from: memory, or files that are larger than it."""
+
+from eigsearch.parallel.sources.base import Part, Source
+from eigsearch.parallel.sources.database import DatabaseSource
+from eigsearch.parallel.sources.files import DirectorySource
+from eigsearch.parallel.sources.mapped import MappedSource
+from eigsearch.parallel.sources.memory import MemorySource
+from eigsearch.parallel.sources.smiles import SmilesSource
+
+__all__ = [
+    "DatabaseSource",
+    "DirectorySource",
+    "MappedSource",
+    "MemorySource",
+    "Part",
+    "SmilesSource",
+    "Source",
+]

@@ -1,0 +1,50 @@
+"""PyG's `OnDiskDataset`: graphs in a database, which each worker opens by itself."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from torch_geometric.data import Data, OnDiskDataset
+
+from eigsearch.parallel.sources.base import Part
+from eigsearch.parallel.sources.sampled import sampled_digest
+
+
+class DatabaseSource:
+    """The graphs of an `OnDiskDataset`.
+
+    PyG stores objects pickled: open only databases that you or people you trust have written.
+    """
+
+    def __init__(self, dataset: OnDiskDataset) -> None:
+        self.dataset = dataset
+        dataset.close()  # commits, so that other processes see what was just added
+        dataset.db.connect()
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of the number of graphs and of a sample of them."""
+        return sampled_digest(self)
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: int) -> Data:
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self.dataset.get(index)
+
+    def name(self, index: int) -> None:
+        """Graphs in a database have numbers only."""
+
+    def part(self, indices: Sequence[int]) -> Part:
+        """Return a source of these graphs alone."""
+        return Part(self, indices)
+
+    def __getstate__(self) -> dict[str, Any]:
+        travelling = copy.copy(self.dataset)
+        travelling._db = None  # a connection does not travel; PyG opens one when it reads
+        return {**vars(self), "dataset": travelling}

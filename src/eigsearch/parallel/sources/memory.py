@@ -1,0 +1,50 @@
+"""Graphs in memory: each shard takes its own along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from torch_geometric.data import Data
+
+from eigsearch.datasets.column_store import to_columns
+from eigsearch.errors import InputError
+from eigsearch.parallel.digest import digest_of
+
+
+@dataclass(frozen=True)
+class MemorySource:
+    """A list of graphs, or any other sequence of them."""
+
+    graphs: Sequence[Data]
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of every attribute of every graph."""
+        return digest_of(graph.to_dict() for graph in self.graphs)
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    def __getitem__(self, index: int) -> Data:
+        return self.graphs[index]
+
+    def name(self, index: int) -> None:
+        """Graphs in memory have numbers only."""
+
+    def part(self, indices: Sequence[int]) -> MemorySource:
+        """Return a source of these graphs alone."""
+        return MemorySource([self.graphs[index] for index in indices])
+
+    def __reduce__(self) -> Any:
+        return MemorySource, (_compact(self.graphs),)
+
+
+def _compact(graphs: Sequence[Data]) -> Sequence[Data]:
+    """Return graphs as few tensors where they allow it: one by itself is a dozen to pickle."""
+    try:
+        return to_columns(graphs)
+    except InputError:
+        return list(graphs)

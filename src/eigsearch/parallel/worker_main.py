@@ -1,0 +1,51 @@
+"""The far side of a worker: a job and shards arrive as bytes, results leave as bytes."""
+
+from __future__ import annotations
+
+import gc
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from eigsearch.errors import EigsearchError
+from eigsearch.parallel.pickling import pack, unpack
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """An error that is no row's: the run has to stop."""
+
+    message: str
+    expected: bool
+
+
+class Remote:
+    """Does packed shards of a packed job, which it opens once, on one torch thread."""
+
+    def __init__(self, packed_job: bytes) -> None:
+        import torch
+
+        torch.set_num_threads(1)
+        self._packed_job = packed_job
+        self._work: Callable[[Any], Any] | None = None
+
+    def __call__(self, packed_shard: bytes) -> bytes:
+        """Return the packed result of a shard, or of the error that stopped it."""
+        try:
+            if self._work is None:
+                self._work = unpack(self._packed_job).open()
+                gc.freeze()  # what is loaded stays; a process of our own never lets it go
+            return pack(self._work(unpack(packed_shard)))
+        except EigsearchError as error:
+            return pack(_Failed(str(error), expected=True))
+        except Exception:
+            return pack(_Failed(traceback.format_exc(), expected=False))
+
+
+def result_of(packed: bytes) -> Any:
+    """Return the result that a `Remote` packed; raise the error that stopped it."""
+    result = unpack(packed)
+    if isinstance(result, _Failed):
+        raise (EigsearchError if result.expected else RuntimeError)(result.message)
+    return result

@@ -1,0 +1,78 @@
+"""The comparison: several explanations of one prediction side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+
+from eigsearch.errors import InputError
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.visualization.colors import method_style
+from eigsearch.visualization.explanation import shared
+from eigsearch.visualization.graph_drawing import draw
+from eigsearch.visualization.labels import Names, output_name
+from eigsearch.visualization.page import render, save_page
+from eigsearch.visualization.page_data import Configuration, answer, picture, unit_of
+
+
+def save_comparison(
+    explanations: Mapping[str, SubgraphExplanation], path: str | Path, names: Names | None = None
+) -> Path:
+    """Write explanations of one prediction, by the name of their method, as one HTML page."""
+    return save_page(comparison_page(explanations, names), path)
+
+
+def comparison_page(
+    explanations: Mapping[str, SubgraphExplanation], names: Names | None = None
+) -> str:
+    """Return the HTML page that shows explanations in one layout and their curves in one plot."""
+    _check_same_prediction(explanations)
+    names = names or Names()
+    drawing = draw(list(explanations.values()), names)
+    first = next(iter(explanations.values()))
+    configuration = Configuration()
+    for explanation in explanations.values():
+        configuration.add(explanation)
+    styles = [method_style(name) for name in explanations]
+    data = {
+        "title": names.title,
+        "output": output_name(first, names),
+        "graph": picture(drawing, first.node),
+        "unit": unit_of(drawing),
+        "answers": [
+            {"name": name, "dash": style.dash, **answer(explanation, drawing, names)}
+            for (name, explanation), style in zip(explanations.items(), styles, strict=True)
+        ],
+        **shared(names),
+        "configuration": configuration.rows(),
+    }
+    colours = {f"method-{index}": style.colour for index, style in enumerate(styles)}
+    return render(
+        "comparison", " · ".join(filter(None, (names.title, "Comparison"))), data, colours
+    )
+
+
+def _check_same_prediction(explanations: Mapping[str, SubgraphExplanation]) -> None:
+    if not explanations:
+        raise InputError(
+            "Expected at least one explanation to compare (got none). "
+            'Pass them by name: {"EiG-Search": explanation, …}.'
+        )
+    (name, first), *others = explanations.items()
+    for other_name, other in others:
+        if not _same_prediction(first, other):
+            raise InputError(
+                f"Expected all explanations to be of the same prediction (got {name!r} and "
+                f"{other_name!r}, which differ in graph, node, target or groups). "
+                "Compare explanations of one graph at a time."
+            )
+
+
+def _same_prediction(one: SubgraphExplanation, other: SubgraphExplanation) -> bool:
+    return (
+        (one.node, one.target) == (other.node, other.target)
+        and torch.equal(one.data.edge_index.cpu(), other.data.edge_index.cpu())
+        and torch.equal(one.group.cpu(), other.group.cpu())
+    )

@@ -1,0 +1,63 @@
+"""The page of one explanation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.sentence import SENTENCE, SENTENCE_OF_ONE
+from eigsearch.visualization.graph_drawing import Drawing, draw
+from eigsearch.visualization.labels import Names
+from eigsearch.visualization.page import framed, render, save_page
+from eigsearch.visualization.page_data import Configuration, answer, picture, unit_of
+
+_FRAME_HEIGHT = 900
+
+
+def save_explanation(
+    explanation: SubgraphExplanation, path: str | Path, names: Names | None = None
+) -> Path:
+    """Write an explanation as one self-contained HTML page and return its path."""
+    return save_page(explanation_page(explanation, names), path)
+
+
+def explanation_page(explanation: SubgraphExplanation, names: Names | None = None) -> str:
+    """Return the HTML page of an explanation."""
+    names = names or Names()
+    item = explanation_item(explanation, draw([explanation], names), names)
+    item["title"] = _title(explanation, names)
+    configuration = Configuration()
+    configuration.add(explanation)
+    data = {"items": [item], **shared(names), "configuration": configuration.rows()}
+    return render("single", item["title"], data)
+
+
+def explanation_frame(explanation: SubgraphExplanation) -> str:
+    """Return the page of an explanation as a notebook shows it."""
+    return framed(explanation_page(explanation), _FRAME_HEIGHT)
+
+
+def explanation_item(
+    explanation: SubgraphExplanation, drawing: Drawing, names: Names
+) -> dict[str, Any]:
+    """Return what a page needs to show one explanation."""
+    return {
+        **picture(drawing, explanation.node),
+        **answer(explanation, drawing, names),
+        "unit": unit_of(drawing),
+    }
+
+
+def shared(names: Names) -> dict[str, Any]:
+    """Return what all explanations of a page have in common."""
+    return {
+        "classes": list(names.class_names or ()),
+        "sentence": SENTENCE,
+        "sentence_of_one": SENTENCE_OF_ONE,
+    }
+
+
+def _title(explanation: SubgraphExplanation, names: Names) -> str:
+    what = "Explanation" if explanation.node is None else f"Explanation of node {explanation.node}"
+    return f"{names.title} · {what}" if names.title else what

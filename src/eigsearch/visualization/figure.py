@@ -1,0 +1,127 @@
+"""Figures: explanations as matplotlib axes and as pictures, the same bytes from run to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eigsearch._utils.atomic_files import atomic_path
+from eigsearch.errors import MissingExtraError
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.visualization.colors import ROLES
+from eigsearch.visualization.graph_drawing import Drawing, draw
+from eigsearch.visualization.labels import Names
+from eigsearch.visualization.matplotlib_artist import INK, SOFT, Artist, as_text
+from eigsearch.visualization.page_data import unit_of
+from eigsearch.visualization.sentences import sentence
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_INCHES = 0.012  # per unit of a drawing: a bond is half an inch long
+_LARGEST = 9.0
+_CURVE_WIDTH = 3.6
+
+
+def plot(
+    explanation: SubgraphExplanation, ax: Axes | None = None, names: Names | None = None
+) -> Axes:
+    """Draw the graph with its chosen subgraph on matplotlib axes and return them.
+
+    Without `ax` they are the axes of a new figure.
+    """
+    names = names or Names()
+    drawing = draw([explanation], names)
+    with _deterministic():
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.figure(figsize=_extent(drawing)).add_axes((0.0, 0.0, 1.0, 1.0))
+        Artist(ax, explanation, drawing).draw()
+    return ax
+
+
+def plot_curve(explanation: SubgraphExplanation, ax: Axes, unit: str = "edge") -> Axes:
+    """Draw Fidelity+, Fidelity− and gain against size on matplotlib axes and return them."""
+    from matplotlib.ticker import MaxNLocator
+
+    curve = explanation.curve
+    lines = {
+        "plus": ("Fidelity+", curve.fidelity_plus, "--"),
+        "minus": ("Fidelity−", curve.fidelity_minus, ":"),
+        "gain": ("gain", curve.gain, "-"),
+    }
+    ax.axhline(0, color=SOFT, linewidth=0.6)
+    for role, (label, values, dash) in lines.items():
+        colour = ROLES[role].light
+        ax.plot(curve.size, values, dash, color=colour, label=label, marker="o", markersize=2.5)
+    if len(explanation.found):
+        ring = ROLES["gain"].light
+        ax.scatter(explanation.size, explanation.gain, 80, facecolors="none", edgecolors=ring)
+    ax.set_xlabel(f"size ({unit}s)")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def save_figure(
+    explanation: SubgraphExplanation, path: str | Path, names: Names | None = None
+) -> Path:
+    """Write the graph, the curve and the sentence as an SVG or PNG and return its path."""
+    path, names = Path(path), names or Names()
+    drawing = draw([explanation], names)
+    unit = unit_of(drawing)
+    with _deterministic():
+        figure, graph, curve = _two_panels(*_extent(drawing))
+        Artist(graph, explanation, drawing).draw()
+        if len(explanation.curve):
+            plot_curve(explanation, curve, unit)
+        else:
+            curve.axis("off")
+        text = as_text(sentence(explanation, names, unit))
+        figure.suptitle(text, x=0.02, ha="left", fontsize=11, color=INK)
+        undated = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+        with atomic_path(path) as aside:
+            figure.savefig(aside, format=path.suffix[1:], metadata=undated, dpi=200)
+    return path
+
+
+def _two_panels(width: float, height: float) -> tuple[Figure, Axes, Axes]:
+    """Return a figure with axes for a graph of this many inches and axes for its curve."""
+    from matplotlib.figure import Figure
+
+    height = max(height, 2.3)
+    wide, tall = width + _CURVE_WIDTH + 0.3, height + 0.9
+    figure = Figure(figsize=(wide, tall))
+    graph = figure.add_axes((0.0, 0.45 / tall, width / wide, height / tall))
+    curve = figure.add_axes(
+        ((width + 0.6) / wide, 0.5 / tall, (_CURVE_WIDTH - 0.5) / wide, (height - 0.1) / tall)
+    )
+    return figure, graph, curve
+
+
+@contextmanager
+def _deterministic() -> Iterator[None]:
+    """Set what makes the same figure the same file, whatever the user's settings are."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtraError("matplotlib", "bench", "draw a figure") from None
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({"svg.hashsalt": "eigsearch", "font.size": 9})
+        yield
+
+
+def _extent(drawing: Drawing) -> tuple[float, float]:
+    """Return the width and height in inches at which a drawing is neither cramped nor huge."""
+    spread = np.ptp(drawing.positions, axis=0) + 60.0
+    shrink = min(1.0, _LARGEST / (_INCHES * float(spread.max())))
+    wide, high = np.maximum(spread * _INCHES * shrink, (2.0, 1.5))
+    return float(wide), float(high)

@@ -1,0 +1,76 @@
+"""The gallery: the explanations of a data set as one page.
+
+One file holds them all, so that it can be sent to a colleague as it is. A thumbnail opens its
+explanation in place, from the same compact data and with the same view as a page of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from eigsearch.errors import InputError
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.visualization.explanation import explanation_item, shared
+from eigsearch.visualization.graph_drawing import draw
+from eigsearch.visualization.labels import Names
+from eigsearch.visualization.motifs import Motif, Piece, find_motifs, pieces_of
+from eigsearch.visualization.page import render, save_page
+from eigsearch.visualization.page_data import Configuration
+
+
+def save_gallery(
+    explanations: Iterable[SubgraphExplanation], path: str | Path, names: Names | None = None
+) -> Path:
+    """Write the explanations of a data set as one HTML page and return its path."""
+    return save_page(gallery_page(explanations, names), path)
+
+
+def gallery_page(
+    explanations: Iterable[SubgraphExplanation],
+    names: Names | None = None,
+    numbers: Sequence[int] | None = None,
+) -> str:
+    """Return the HTML page of many explanations: thumbnails, distributions and motifs.
+
+    `numbers` are those that the graphs have in their data set, where the page shows only some.
+    """
+    names = names or Names()
+    items: list[dict[str, Any]] = []
+    pieces: list[Piece] = []
+    configuration = Configuration()
+    for place, explanation in enumerate(explanations):
+        number = place if numbers is None else numbers[place]
+        drawing = draw([explanation], names)
+        item = explanation_item(explanation, drawing, names)
+        items.append({"title": _title(number, explanation, drawing.molecule), **item})
+        pieces += pieces_of(place, explanation, drawing)
+        configuration.add(explanation)
+    if not items:
+        raise InputError(
+            "Expected at least one explanation for a gallery (got none). "
+            "Explain a data set with `explain_dataset` and pass what it yields."
+        )
+    targets = [item["target"] for item in items]
+    title = f"{names.title or 'Explanations'} · {len(items):,} explanations"
+    data = {
+        "title": names.title or "Explanations",
+        "items": items,
+        "motifs": [_motif(motif) for motif in find_motifs(pieces, targets)],
+        **shared(names),
+        "configuration": configuration.rows(),
+    }
+    return render("gallery", title, data)
+
+
+def _title(number: int, explanation: SubgraphExplanation, molecule: bool) -> str:
+    if explanation.node is not None:
+        return f"Node {explanation.node}"
+    return f"{'Molecule' if molecule else 'Graph'} {number}"
+
+
+def _motif(motif: Motif) -> dict[str, Any]:
+    """Return a motif with the piece that shows it."""
+    piece = motif.piece
+    return {"name": motif.name, "items": motif.items, "item": piece.item, "links": piece.links}

@@ -1,0 +1,133 @@
+"""Drawings: where each node and link of an explained graph stands on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.visualization.labels import Names
+from eigsearch.visualization.layout import Positions, layout
+from eigsearch.visualization.link_selection import choose_links
+from eigsearch.visualization.links import Link, links_of
+from eigsearch.visualization.molecule import Molecule, Pair, coordinates, read_molecule, ring_sides
+
+_NOTABLE = 0.05  # share of the best score from which on a link is worth drawing
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A graph laid out, in units in which a link is some 50 long and y runs down.
+
+    Attributes:
+        nodes: The drawn nodes, by their number in the graph.
+        positions: Where each of them stands.
+        labels: What is written on each of them.
+        names: What each of them is called in a list.
+        kinds: What each of them is: its element or the name of its label, else nothing.
+        links: The drawn links; their ends are places in `nodes`.
+        orders: The bond order of each link.
+        sides: The side of each link on which the second line of a double bond goes; 0 for both.
+        molecule: Whether it is drawn as a molecule.
+        hidden: How many links are left out.
+    """
+
+    nodes: tuple[int, ...]
+    positions: Positions
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    links: tuple[Link, ...]
+    orders: tuple[float, ...]
+    sides: tuple[int, ...]
+    molecule: bool
+    hidden: int
+
+    @property
+    def groups(self) -> list[int]:
+        """The groups that have a link in the drawing."""
+        return sorted({link.group for link in self.links} - {-1})
+
+
+def draw(explanations: Sequence[SubgraphExplanation], names: Names) -> Drawing:
+    """Return one drawing for explanations of the same graph.
+
+    A graph with too many links is drawn around what the explanations chose and ranked highest.
+    """
+    first = explanations[0]
+    every = links_of(first)
+    links = choose_links(every, _chosen(explanations), _notable(explanations), first.node)
+    whole = first.edges is None and len(links) == len(every)
+    molecule = read_molecule(first.data, names) if whole else None
+    nodes = range(int(first.data.num_nodes)) if whole else _ends(links, first.node)
+    place = {node: position for position, node in enumerate(nodes)}
+    moved = [link._replace(start=place[link.start], end=place[link.end]) for link in links]
+    positions, sides = _place(len(place), moved, molecule)
+    texts = _texts(first, list(nodes), names, molecule)
+    pairs = [(min(link[:2]), max(link[:2])) for link in moved]
+    return Drawing(
+        nodes=tuple(nodes),
+        positions=positions.round(),
+        labels=tuple(texts.label),
+        names=tuple(texts.name),
+        kinds=tuple(texts.kind),
+        links=tuple(moved),
+        orders=tuple(molecule.orders.get(pair, 1.0) if molecule else 1.0 for pair in pairs),
+        sides=tuple(sides.get(pair, 0) for pair in pairs),
+        molecule=molecule is not None,
+        hidden=len(every) - len(links),
+    )
+
+
+def _chosen(explanations: Sequence[SubgraphExplanation]) -> list[int]:
+    ranked = [[g for g in ex.order.tolist() if bool(ex.keep[g])] for ex in explanations]
+    return list(dict.fromkeys(group for groups in ranked for group in groups))
+
+
+def _notable(explanations: Sequence[SubgraphExplanation]) -> list[int]:
+    """Return the groups that score at least a twentieth of the best, highest first."""
+    notable: list[int] = []
+    for ex in explanations:
+        best = ex.score.abs().max() if ex.num_groups else 0.0
+        notable += [g for g in ex.order.tolist() if ex.score[g].abs() >= _NOTABLE * best]
+    return list(dict.fromkeys(notable))
+
+
+def _ends(links: Sequence[Link], node: int | None) -> list[int]:
+    own = set() if node is None else {node}
+    return sorted(own.union(*(link[:2] for link in links)))
+
+
+def _place(
+    count: int, links: Sequence[Link], molecule: Molecule | None
+) -> tuple[Positions, dict[Pair, int]]:
+    """Return the position of each node and the inner side of each ring bond."""
+    positions = coordinates(molecule) if molecule else None
+    if molecule is None or positions is None:
+        return layout(count, [link[:2] for link in links]), {}
+    return positions, ring_sides(molecule, positions)
+
+
+class _Texts(NamedTuple):
+    label: list[str]
+    name: list[str]
+    kind: list[str]
+
+
+def _texts(
+    explanation: SubgraphExplanation, nodes: list[int], names: Names, molecule: Molecule | None
+) -> _Texts:
+    """Return what stands on each node, what it is called in a list, and what kind it is."""
+    if molecule:
+        symbols = [molecule.symbols[node] for node in nodes]
+        numbered = [f"{symbol}{node}" for symbol, node in zip(symbols, nodes, strict=True)]
+        return _Texts([molecule.labels[node] for node in nodes], numbered, symbols)
+    labels, nothing = names.labels(explanation.data), [""] * len(nodes)
+    if labels is None:
+        numbers = list(map(str, nodes))
+        return _Texts(numbers, numbers, nothing)
+    own = [labels[node] for node in nodes]
+    if "node_label" not in explanation.data:  # the names are those of the nodes themselves
+        return _Texts(own, own, nothing)
+    return _Texts(own, [f"{labels[node]} {node}" for node in nodes], own)

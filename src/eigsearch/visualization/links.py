@@ -1,0 +1,69 @@
+"""Links: the directed edges of a graph as the lines that a picture shows."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from eigsearch.explanation.explanation import SubgraphExplanation
+
+
+class Link(NamedTuple):
+    """One line of a picture: both directions of an edge, or one direction with an arrow.
+
+    Attributes:
+        start: The node at which it starts.
+        end: The node at which it ends.
+        group: The group that it belongs to; -1 where it is never removed.
+        arrow: Whether it has a direction.
+        bend: How far it is bent aside, in steps, because other links join the same two nodes.
+    """
+
+    start: int
+    end: int
+    group: int
+    arrow: bool = False
+    bend: int = 0
+
+
+def links_of(explanation: SubgraphExplanation) -> list[Link]:
+    """Return the links of the edges that an explanation was chosen from, in edge order."""
+    edge_index = explanation.data.edge_index.cpu()
+    if explanation.edges is not None:
+        edge_index = edge_index[:, explanation.edges.cpu()]
+    return bend_apart(_join_directions(edge_index, explanation.group.cpu()))
+
+
+def _join_directions(edge_index: Tensor, group: Tensor) -> list[Link]:
+    """Make one link of each edge and its reverse in the same group, an arrow of what is left."""
+    columns = torch.stack([edge_index[0], edge_index[1], group]).tolist()
+    copies = Counter(zip(*columns, strict=True))
+    links: list[Link] = []
+    for (start, end, owner), count in copies.items():
+        back = copies.get((end, start, owner), 0)
+        if start == end:
+            links += [Link(start, end, owner)] * count
+            continue
+        if start < end or not back:
+            links += [Link(start, end, owner)] * min(count, back)
+        links += [Link(start, end, owner, arrow=True)] * (count - back)
+    return links
+
+
+def bend_apart(links: Sequence[Link]) -> list[Link]:
+    """Return the links with those that join the same two nodes bent away from each other."""
+    between: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for position, link in enumerate(links):
+        between[min(link[:2]), max(link[:2])].append(position)
+    bent = list(links)
+    for positions in between.values():
+        for place, position in enumerate(positions):
+            bend = 2 * place - (len(positions) - 1)
+            link = links[position]
+            forward = link.start <= link.end  # sides are told apart as seen from the lower node
+            bent[position] = link._replace(bend=bend if forward else -bend)
+    return bent

@@ -1,0 +1,130 @@
+"""The payload: an explanation as the compact JSON that a page draws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.search import Curve
+from eigsearch.visualization.graph_drawing import Drawing
+from eigsearch.visualization.labels import Names, output_name, true_label
+from eigsearch.visualization.sentences import reason
+
+_MOST_SIZES = 400  # steps of the slider; a larger graph shows every n-th size
+
+
+def picture(drawing: Drawing, node: int | None) -> dict[str, Any]:
+    """Return what a page needs to draw the graph; columns that say nothing are left out."""
+    place = {group: position for position, group in enumerate(drawing.groups)}
+    columns: dict[str, list[Any]] = {
+        "order": [_short(order) for order in drawing.orders],
+        "side": list(drawing.sides),
+        "bend": [link.bend for link in drawing.links],
+        "arrow": [int(link.arrow) for link in drawing.links],
+    }
+    plain = {"order": 1, "side": 0, "bend": 0, "arrow": 0}
+    return {
+        "molecule": drawing.molecule,
+        "x": [int(x) for x in drawing.positions[:, 0]],
+        "y": [int(y) for y in drawing.positions[:, 1]],
+        "label": list(drawing.labels),
+        "name": list(drawing.names),
+        "node": None if node is None else drawing.nodes.index(node),
+        "from": [link.start for link in drawing.links],
+        "to": [link.end for link in drawing.links],
+        "group": [place.get(link.group, -1) for link in drawing.links],
+        "hidden": drawing.hidden,
+        **{name: column for name, column in columns.items() if set(column) - {plain[name]}},
+    }
+
+
+def answer(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> dict[str, Any]:
+    """Return what a page needs to show the ranking, the chosen subgraph and the curve."""
+    rank = explanation.order.argsort().tolist()
+    return {
+        "output": output_name(explanation, names),
+        "target": explanation.target,
+        "prediction": explanation.prediction,
+        "truth": true_label(explanation),
+        "value": _number(explanation.value),
+        "groups": explanation.num_groups,
+        "rank": [rank[group] + 1 for group in drawing.groups],
+        "score": [_digits(float(explanation.score[group])) for group in drawing.groups],
+        "chosen": [i for i, group in enumerate(drawing.groups) if bool(explanation.keep[group])],
+        "size": explanation.size,
+        "sizes": _sizes(explanation),
+        "curve": _columns(explanation.curve, _thinned(explanation)),
+        "found": _columns(explanation.found, range(len(explanation.found))),
+        "reason": reason(explanation),
+        "note": explanation.note,
+    }
+
+
+def unit_of(drawing: Drawing) -> str:
+    """Return what is counted: bonds, edges, or groups of several of them."""
+    removable = sum(link.group >= 0 for link in drawing.links)
+    if removable > len(drawing.groups):
+        return "group"
+    return "bond" if drawing.molecule else "edge"
+
+
+class Configuration:
+    """How explanations were obtained: what they have in common, and where they vary."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, set[str]] = {}
+
+    def add(self, explanation: SubgraphExplanation) -> None:
+        """Take one more explanation into account."""
+        for key, value in _flat(explanation).items():
+            self._values.setdefault(key, set()).add(value)
+
+    def rows(self) -> list[list[str]]:
+        """Return the rows of a table."""
+        return [
+            [key, next(iter(found)) if len(found) == 1 else "varies"]
+            for key, found in self._values.items()
+        ]
+
+
+def _flat(explanation: SubgraphExplanation) -> dict[str, str]:
+    table = {k: v for k, v in explanation.config.items() if k != "versions" and v is not None}
+    table = {**table, "engine": explanation.engine, **explanation.config.get("versions", {})}
+    return {str(key).replace("_", " "): str(value) for key, value in table.items()}
+
+
+def _sizes(explanation: SubgraphExplanation) -> list[int] | None:
+    """Return the sizes that a slider offers, or None for all of them."""
+    if explanation.num_groups <= _MOST_SIZES:
+        return None
+    return [int(explanation.curve.size[entry]) for entry in _thinned(explanation)]
+
+
+def _thinned(explanation: SubgraphExplanation) -> list[int]:
+    """Return the entries of the curve to show, the chosen size always among them."""
+    sizes = explanation.curve.size.tolist()
+    step = math.ceil(len(sizes) / _MOST_SIZES)
+    return [i for i, size in enumerate(sizes) if i % step == 0 or size == explanation.size]
+
+
+def _columns(curve: Curve, entries: Sequence[int]) -> dict[str, list[float | None]]:
+    columns = {name: column.tolist() for name, column in curve.columns().items()}
+    return {
+        name.removeprefix("fidelity_"): [_number(column[entry]) for entry in entries]
+        for name, column in columns.items()
+    }
+
+
+def _number(value: float) -> float | int | None:
+    """Return a number as JSON can hold it, six decimals at most."""
+    return _short(round(value, 6)) if math.isfinite(value) else None
+
+
+def _digits(value: float) -> float | int | None:
+    return _short(float(f"{value:.4g}")) if math.isfinite(value) else None
+
+
+def _short(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else value

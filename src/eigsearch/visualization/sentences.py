@@ -1,0 +1,43 @@
+"""Wording: the sentences that tell an explanation with the names that a reader knows."""
+
+from __future__ import annotations
+
+from eigsearch.explanation import sentence as sentences
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.sentence import decimals
+from eigsearch.search.curve import gain_rounding
+from eigsearch.visualization.labels import Names
+
+
+def sentence(explanation: SubgraphExplanation, names: Names, unit: str) -> str:
+    """Return the explanation in one sentence; `unit` is the singular of what is counted."""
+    return sentences.sentence(explanation, names.class_name(explanation.target), unit)
+
+
+def reason(explanation: SubgraphExplanation) -> str:
+    """Return in one sentence why the explanation has the size that it has."""
+    if explanation.note or not len(explanation.curve):
+        return ""
+    curve = explanation.curve
+    sizes, gain = curve.size, curve.gain
+    if len(sizes) == 1:
+        return f"Size {int(sizes)} is the only one that was evaluated."
+    search, best = explanation.config.get("search"), curve.best
+    if search != "sweep":
+        cut = f"{decimals(float(gain[best]))} at size {int(sizes[best])}"
+        found = f"Found by {search or 'a search'}, with a gain of {decimals(explanation.gain)}"
+        return f"{found}; the best cut of the ranking has {cut}."
+    near = gain_rounding(curve.kept.numpy(), curve.removed.numpy())
+    tied = int((gain >= gain.max() - near).sum()) > 1
+    highest = decimals(explanation.gain)
+    plus, minus = decimals(explanation.fidelity_plus), _signed(explanation.fidelity_minus)
+    return (
+        f"Chosen because Fidelity+ {plus} − Fidelity− {minus} = {highest} is the "
+        f"highest gain of the {len(sizes)} sizes tried, from {int(sizes[0])} to {int(sizes[-1])}"
+        + (", and the smallest size that reaches it." if tied else ".")
+    )
+
+
+def _signed(value: float) -> str:
+    text = decimals(value)
+    return f"({text})" if text.startswith("−") else text

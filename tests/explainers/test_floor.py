@@ -1,0 +1,72 @@
+"""Occlusion and random scores, and EiG-Search's own ranking among the methods."""
+
+import pytest
+import torch
+
+import eigsearch
+from eigsearch import explainers
+from eigsearch.explainers.baselines.random import Random
+from eigsearch.explainers.perturbation.eig_search import EiGSearchRanking
+from eigsearch.explainers.perturbation.occlusion import Occlusion
+from tests.explainers.linear import LinearNet, bull
+from tests.explainers.planted import CYCLE, HOUSE, graphs, network
+
+
+@pytest.mark.parametrize("node", [None, 2])
+def test_occlusion_is_the_probability_that_removal_costs(node):
+    data = bull()
+    model = LinearNet("graph" if node is None else "node")
+    row = node or 0
+    score = Occlusion().rank(model, data, 1, node)
+    with torch.no_grad():
+        whole = model(data.x, data.edge_index).softmax(-1)[row, 1]
+        for edge, (u, v) in enumerate(data.edge_index.T.tolist()):
+            ends = data.edge_index.sort(dim=0).values
+            keep = ~((ends[0] == min(u, v)) & (ends[1] == max(u, v)))
+            rest = model(data.x, data.edge_index[:, keep]).softmax(-1)[row, 1]
+            if node in (None, v):
+                assert float(score[edge]) == pytest.approx(float(whole - rest), abs=1e-6)
+
+
+def test_occlusion_asks_for_many_graphs_at_once():
+    data = [*graphs(HOUSE, 2), *graphs(CYCLE, 2)]
+    model, calls = network(), []
+    handle = model.register_forward_hook(lambda *_: calls.append(1))
+    how = {"ranker": Occlusion(), "engine": "batched"}  # the other engine does not call the model
+    together = list(eigsearch.explain_dataset(model, data, **how))
+    count = len(calls)
+    alone = [eigsearch.explain(model, graph, **how) for graph in data]
+    handle.remove()
+    assert count < len(calls) - count
+    for one, two in zip(together, alone, strict=True):
+        assert torch.equal(one.edge_mask, two.edge_mask)
+
+
+def test_eig_search_by_name_is_what_explain_does_by_default():
+    for graph in (*graphs(HOUSE, 3), *graphs(CYCLE, 3)):
+        default = eigsearch.explain(network(), graph)
+        named = eigsearch.explain(network(), graph, ranker=explainers.get("eig_search"))
+        assert torch.equal(default.keep, named.keep)
+        assert torch.equal(default.score, named.score)
+        assert torch.equal(default.curve.size, named.curve.size)
+
+
+def test_eig_search_ranks_a_node_on_its_computation_graph():
+    data, model = bull(), LinearNet("node")
+    default = eigsearch.explain(model, data, node=1)
+    score = EiGSearchRanking().rank(model, data, default.target, 1)
+    assert torch.allclose(score, default.edge_score)
+
+
+def test_random_scores_depend_on_seed_and_graph():
+    one, two = graphs(HOUSE, 2)
+    again = Random().rank(None, one, 0, None)
+    assert torch.equal(again, Random().rank(None, one, 0, None))
+    assert not torch.equal(again, Random(seed=1).rank(None, one, 0, None))
+    assert not torch.equal(again, Random().rank(None, two, 0, None))
+
+
+def test_random_scores_leave_the_global_generator_alone():
+    state = torch.random.get_rng_state()
+    Random().rank(None, bull(), 0, None)
+    assert torch.equal(state, torch.random.get_rng_state())

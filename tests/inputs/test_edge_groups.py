@@ -1,0 +1,92 @@
+"""Groups: which directed edges are removed together, and what they weigh."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch_geometric.data import Data
+
+from eigsearch.inputs.edge_groups import Directions, is_undirected, make_groups
+
+
+def graph(*edges: tuple[int, int], **attributes: list[float]) -> Data:
+    index = torch.tensor(edges, dtype=torch.long).reshape(-1, 2).t()
+    values = {name: torch.tensor(value) for name, value in attributes.items()}
+    return Data(edge_index=index, num_nodes=6, **values)
+
+
+def test_both_directions_of_an_edge_are_one_group() -> None:
+    data = graph((0, 1), (1, 2), (2, 1), (1, 0))
+    groups = make_groups("auto", data)
+    assert groups.index.tolist() == [0, 1, 1, 0]
+    assert groups.weight.tolist() == [2, 2]
+    assert groups.count == 2
+
+
+def test_a_graph_with_one_lonely_direction_is_directed() -> None:
+    data = graph((0, 1), (1, 0), (1, 2))
+    assert not is_undirected("auto", data.edge_index.numpy())
+    assert make_groups("auto", data).index.tolist() == [0, 1, 2]
+    assert make_groups("undirected", data).index.tolist() == [0, 0, 1]
+    assert make_groups("undirected", data).weight.tolist() == [2, 1]
+
+
+def test_reverses_are_counted_with_multiplicity() -> None:
+    assert not is_undirected("auto", graph((0, 1), (0, 1), (1, 0)).edge_index.numpy())
+    assert is_undirected("auto", graph((0, 1), (0, 1), (1, 0), (1, 0)).edge_index.numpy())
+
+
+@given(pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12))
+def test_a_large_graph_is_undirected_where_a_small_one_is(pairs: list[tuple[int, int]]) -> None:
+    ends = np.array(pairs, np.int64).reshape(-1, 2).T
+    expected = sorted(pairs) == sorted((v, u) for u, v in pairs)
+    with mock.patch("eigsearch.inputs.edge_groups._CHUNK", 3):
+        assert is_undirected("auto", ends) == expected
+    assert bool(Directions([ends, ends[:, :1]]).undirected("auto")[0]) == expected
+
+
+def test_a_self_loop_is_a_group_of_one() -> None:
+    groups = make_groups("auto", graph((0, 1), (1, 0), (2, 2), (2, 2)))
+    assert groups.index.tolist() == [0, 0, 1, 2]
+    assert groups.weight.tolist() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["edge_attr", "edge_weight", "edge_type"])
+def test_parallel_edges_are_paired_by_what_they_carry(name: str) -> None:
+    edges = [(0, 1), (0, 1), (1, 0), (1, 0)]
+    values: dict[str, list[float]] = {name: [3, 1, 1, 3]}
+    assert make_groups("auto", graph(*edges, **values)).index.tolist() == [0, 1, 1, 0]
+
+
+def test_parallel_edges_that_carry_nothing_are_paired_in_order() -> None:
+    data = graph((0, 1), (0, 1), (1, 0), (1, 0))
+    assert make_groups("auto", data).index.tolist() == [0, 1, 0, 1]
+
+
+def test_weights_count_without_their_sign() -> None:
+    data = graph((0, 1), (1, 0), (1, 2), (2, 1), edge_weight=[0.5, -1.5, 0.0, 0.0])
+    assert make_groups("auto", data).weight.tolist() == [2, 0]
+
+
+def test_a_partition_is_renumbered_and_keeps_what_is_never_removed() -> None:
+    data = graph((0, 1), (1, 2), (2, 3), (3, 4))
+    groups = make_groups(torch.tensor([9, -1, 4, 9]), data)
+    assert groups.index.tolist() == [0, -1, 1, 0]
+    assert groups.weight.tolist() == [2, 1]
+
+
+def test_edges_of_small_integers_do_not_overflow() -> None:
+    pairs = [(61_356, 61_400), (0, 14_104)]  # equal as source * nodes + target, modulo 2^32
+    edges = [(u, v) for pair in pairs for u, v in (pair, pair[::-1])]
+    data = Data(edge_index=torch.tensor(edges, dtype=torch.int32).t(), num_nodes=70_000)
+    assert make_groups("auto", data).index.tolist() == [0, 0, 1, 1]
+
+
+def test_a_graph_without_edges_has_no_groups() -> None:
+    for spec in ("auto", "undirected", "directed", torch.zeros(0, dtype=torch.long)):
+        assert make_groups(spec, graph()).count == 0

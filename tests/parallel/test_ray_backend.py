@@ -1,0 +1,91 @@
+"""Ray gives the rows of one process, on a real cluster of two nodes, whatever happens to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eigsearch.bench import carry_out
+from eigsearch.bench.plan import parse_plan
+from eigsearch.bench.rows.results import Results
+from eigsearch.datasets import generate
+from eigsearch.errors import EigsearchError
+from eigsearch.parallel import Progress, explain_to, perform
+from tests.cli.killing import SHARDS, content, finish, kill_after, written
+from tests.parallel.networks import Choosy, Slow
+from tests.parallel.test_process_pool import Tell
+from tests.parallel.test_run_to_directory import broken, row_bytes
+
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+
+# A dead node is found out after a second instead of ten.
+QUICK = {"health_check_period_ms": 200, "health_check_failure_threshold": 5}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[object]:
+    two = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "_system_config": QUICK}
+    )
+    two.spare = two.add_node(num_cpus=1)
+    yield two
+    two.shutdown()
+
+
+def test_rows_are_those_of_one_process(cluster, tmp_path: Path) -> None:
+    graphs = broken(3) * 2
+    explain_to(tmp_path / "one", Choosy(), graphs, shard_size=3)
+    end = explain_to(tmp_path / "ray", Choosy(), graphs, shard_size=3, ray=cluster.address)
+    assert (end.done, end.failures) == (20, 2)
+    assert row_bytes(tmp_path / "one") == row_bytes(tmp_path / "ray")
+
+
+def test_a_job_that_cannot_start_says_why(cluster) -> None:
+    with pytest.raises(EigsearchError, match=r"Expected something else\."):
+        list(perform(Tell(refuse=True), range(3), ray=cluster.address))
+
+
+PLAN = """
+[[section]]
+name = "chance"
+settings = ["BA-2Motifs/gin"]
+explainers = ["random", "degree"]
+sample = 2
+"""
+
+
+def test_the_runs_of_a_plan_are_those_of_one_process(cluster, tmp_path: Path) -> None:
+    plan, places = parse_plan(PLAN, "mine"), {"one": None, "ray": cluster.address}
+    found = []
+    for name, address in places.items():
+        assert [now.total for now in carry_out(plan, tmp_path / name, ray=address)] == [2, 2]
+        rows = Results(tmp_path / name).read().to_pylist()
+        found.append(sorted((r["explainer"], r["graph"], r["keep"], r["gain"]) for r in rows))
+    assert found[0] == found[1]
+    assert len(found[0]) == 4
+
+
+def test_a_killed_driver_continues(cluster, tmp_path: Path) -> None:
+    finish(tmp_path / "calm")
+    kill_after(tmp_path / "out", 3, 0.01, "--ray", cluster.address)
+    assert 3 <= written(tmp_path / "out") < SHARDS
+    finish(tmp_path / "out", "--ray", cluster.address)
+    assert content(tmp_path / "out") == content(tmp_path / "calm")
+
+
+def test_a_node_killed_without_grace_loses_no_row(cluster, tmp_path: Path) -> None:
+    graphs = generate("BA-2Motifs").graphs[440:560]
+    explain_to(tmp_path / "calm", Slow(), graphs, shard_size=4)
+    killed = []
+
+    def kill_at_a_third(now: Progress) -> None:
+        if 3 * now.done >= now.total and not killed:
+            killed.append(now.done)
+            cluster.remove_node(cluster.spare, allow_graceful=False)
+
+    where = {"ray": cluster.address, "progress": kill_at_a_third}
+    end = explain_to(tmp_path / "wild", Slow(), graphs, shard_size=4, **where)
+    assert 0 < killed[0] < end.done == end.total == 120
+    assert row_bytes(tmp_path / "wild") == row_bytes(tmp_path / "calm")

@@ -1,0 +1,56 @@
+"""Families: the same rows whether asked for one by one or all at once."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from eigsearch.candidates import (
+    CandidateSet,
+    Complements,
+    ExplicitMasks,
+    FullGraph,
+    LeaveOneOut,
+    Prefixes,
+    SingleFlips,
+    SubgraphKind,
+)
+
+ORDER = torch.tensor([2, 0, 3, 1])
+FAMILIES: dict[str, tuple[CandidateSet, list[list[int]]]] = {
+    "whole": (FullGraph(3), [[1, 1, 1]]),
+    "leave one out": (LeaveOneOut(3), [[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
+    "prefixes": (Prefixes(ORDER, [1, 3]), [[0, 0, 1, 0], [1, 0, 1, 1]]),
+    "complements": (Complements(ORDER, [1, 3]), [[1, 1, 0, 1], [0, 1, 0, 0]]),
+    "toggles": (
+        SingleFlips(torch.tensor([True, False, True]), [1, 2]),
+        [[1, 1, 1], [1, 0, 0]],
+    ),
+    "rows": (ExplicitMasks(torch.eye(2, dtype=torch.bool)), [[1, 0], [0, 1]]),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_rows(name: str) -> None:
+    candidate_set, expected = FAMILIES[name]
+    assert len(candidate_set) == len(expected)
+    assert candidate_set.rows(0, len(candidate_set)).int().tolist() == expected
+    for number, row in enumerate(expected):
+        one = candidate_set.rows(number, number + 1)
+        assert one.dtype == torch.bool
+        assert one.int().tolist() == [row]
+
+
+def test_ranking_keeps_nodes_and_search_drops_them() -> None:
+    assert LeaveOneOut(3).subgraph_kind is SubgraphKind.ALL_NODES
+    assert (
+        Prefixes(ORDER, [1]).subgraph_kind
+        is Complements(ORDER, [1]).subgraph_kind
+        is SubgraphKind.EDGE_INDUCED
+    )
+
+
+def test_a_family_of_many_candidates_is_small() -> None:
+    """A graph with 100,000 groups has candidates × groups = 10^10 entries, and none of them yet."""
+    candidate_set = Prefixes(torch.arange(100_000), range(1, 100_000))
+    assert candidate_set.rows(99_990, 99_992).sum(dim=1).tolist() == [99_991, 99_992]
