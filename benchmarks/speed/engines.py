@@ -24,7 +24,7 @@ from eigsearch.engines.request import Chunk, Request
 from eigsearch.inference.model_call import eval_mode
 from eigsearch.models import zoo
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Run
+from eigsearch.pipeline import Instance, Pipeline
 
 WHOLE = {"sparsity": 0.0}  # the whole sweep: sizes 2 to |E| − 1
 
@@ -71,10 +71,10 @@ def bare_forward(model: Any, batches: list[Batch]) -> None:
 
 def candidate_batches(model: Any, graphs: list[Data]) -> list[Batch]:
     """Return every candidate of the explanations, as the batched engine would build them."""
-    run = Run(model, Options(engine="batched", **WHOLE))
+    run = Pipeline(model, Options(engine="batched", **WHOLE))
     explanations = explain_dataset(model, graphs, engine="batched", **WHOLE)
     with eval_mode(model):
-        instances, _ = run.ask([Instance(graph) for graph in graphs])
+        instances, _ = run.predict([Instance(graph) for graph in graphs])
     requests = []
     for instance, found in zip(instances, explanations, strict=True):
         sizes = found.curve.size.tolist()

@@ -22,7 +22,7 @@ from eigsearch.inputs.arguments import (
 )
 from eigsearch.inputs.edge_groups import GroupSpec
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Run
+from eigsearch.pipeline import Instance, Pipeline
 from eigsearch.ranking.ranking import Ranker
 from eigsearch.search import Search
 
@@ -61,7 +61,7 @@ def explain(
         ranker=ranker, search=search, size=size,
     )  # fmt: skip
     instance = Instance(data, parse_target(target), parse_node(node))
-    return Run(model, options).answer([instance])[0]
+    return Pipeline(model, options).explain([instance])[0]
 
 
 def explain_dataset(
@@ -123,9 +123,9 @@ def answers(
     model: Any, instances: Iterable[Instance], options: Options
 ) -> Iterator[SubgraphExplanation]:
     """Yield an explanation for each question, in order; those of a window share model calls."""
-    run, waiting = Run(model, options), iter(instances)
+    run, waiting = Pipeline(model, options), iter(instances)
     while window := list(islice(waiting, WINDOW)):
-        yield from run.answer(window)
+        yield from run.explain(window)
 
 
 def _settled(explanations: Iterator[SubgraphExplanation]) -> Iterator[SubgraphExplanation]:

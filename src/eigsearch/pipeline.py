@@ -45,7 +45,7 @@ class Instance(NamedTuple):
     node: int | None = None
 
 
-class Run:
+class Pipeline:
     """Answers questions about one model under one set of options."""
 
     def __init__(self, model: Any, options: Options) -> None:
@@ -63,10 +63,10 @@ class Run:
         self._trusted = False
         self._regression: bool | None = None
 
-    def answer(self, asked_instances: Sequence[Instance]) -> list[SubgraphExplanation]:
+    def explain(self, asked_instances: Sequence[Instance]) -> list[SubgraphExplanation]:
         """Return the explanations, with model calls shared between the questions."""
         with eval_mode(self.model):
-            instances, wholes = self.ask(
+            instances, wholes = self.predict(
                 asked_instances, ahead=isinstance(self._ranker, LinearGradients)
             )
             rankings = self._known_rankings(instances, wholes)
@@ -76,7 +76,7 @@ class Run:
             ]
             return scheduler.run(jobs, self.engine)
 
-    def ask(
+    def predict(
         self, asked_instances: Sequence[Instance], ahead: bool = False
     ) -> tuple[list[PreparedInstance], list[Tensor]]:
         """Return the queries, aimed at their targets, and φ of each whole graph.
@@ -89,7 +89,7 @@ class Run:
         if not self._reach.suffices(instances, wholes):
             self._reach.widen()
             self._trusted = False
-            return self.ask(asked_instances, ahead)
+            return self.predict(asked_instances, ahead)
         instances = [
             self._aim(*each) for each in zip(instances, asked_instances, wholes, strict=True)
         ]

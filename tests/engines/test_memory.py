@@ -9,7 +9,7 @@ import torch
 import eigsearch
 from eigsearch.engines.memory import measure_peak_bytes, rows_within
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Run
+from eigsearch.pipeline import Instance, Pipeline
 from tests.nets import house, make_net
 
 
@@ -41,8 +41,8 @@ def test_a_small_budget_means_small_batches_and_the_same_answer(engine: str, poo
     torch.manual_seed(0)
     model, data = make_net("GIN", pool), house()
     free = eigsearch.explain(model, data, engine=engine)
-    run = Run(model, Options(engine=engine, max_memory=20_000))
-    (tight,) = run.answer([Instance(data)])
+    run = Pipeline(model, Options(engine=engine, max_memory=20_000))
+    (tight,) = run.explain([Instance(data)])
     assert torch.equal(free.edge_mask, tight.edge_mask)
     torch.testing.assert_close(free.edge_score, tight.edge_score, rtol=1e-6, atol=1e-6)
     most = {

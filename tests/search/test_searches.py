@@ -14,7 +14,6 @@ from eigsearch.engines import BatchedEngine
 from eigsearch.errors import InputError
 from eigsearch.inference.target import Target
 from eigsearch.metrics.stability import relabelled
-from eigsearch.pipeline import Run
 from eigsearch.ranking.ranking import rank
 from eigsearch.search import Exhaustive, Refine, Resweep
 from eigsearch.search.base import Problem

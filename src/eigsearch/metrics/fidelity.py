@@ -19,7 +19,7 @@ from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.metrics.mask import Claim
 from eigsearch.metrics.mask_candidates import kept_requests, removed_request
 from eigsearch.options import Options
-from eigsearch.pipeline import Run
+from eigsearch.pipeline import Pipeline
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +67,11 @@ def fidelities(
     model: Any, claims: Sequence[Claim], options: Options | None = None
 ) -> list[Fidelity]:
     """Return the fidelity of each claim, with model calls shared between them."""
-    run = Run(model, options or Options())
+    run = Pipeline(model, options or Options())
     if not claims:
         return []
     with eval_mode(model):
-        instances, _ = run.ask([claim.instance for claim in claims])
+        instances, _ = run.predict([claim.instance for claim in claims])
         pairs = list(zip(claims, instances, strict=True))
         parts = [_requests(claim, instance) for claim, instance in pairs]
         outputs = iter(run.engine.outputs([request for part in parts for request in part]))

@@ -17,7 +17,7 @@ from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.metrics.mask import Claim
 from eigsearch.metrics.mask_candidates import kept_groups
 from eigsearch.options import Options
-from eigsearch.pipeline import Run
+from eigsearch.pipeline import Pipeline
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +74,11 @@ def robust_fidelities(
     Each claim draws from a generator of its own, so its numbers do not depend on its company.
     """
     _check_shares(alpha1=alpha1, alpha2=alpha2)
-    run = Run(model, options or Options())
+    run = Pipeline(model, options or Options())
     if not claims:
         return []
     with eval_mode(model):
-        instances, wholes = run.ask([claim.instance for claim in claims])
+        instances, wholes = run.predict([claim.instance for claim in claims])
         drawn = []
         for claim, instance in zip(claims, instances, strict=True):
             keep = kept_groups(claim, instance)

@@ -15,7 +15,7 @@ from eigsearch.parallel.backend import check_workers, perform
 from eigsearch.parallel.run_to_directory import as_source, make_plan
 from eigsearch.parallel.sources import Source
 from eigsearch.parallel.worker import ExplainJob
-from eigsearch.pipeline import Run
+from eigsearch.pipeline import Pipeline
 from eigsearch.store import ShardFiles, explanation_of
 from eigsearch.store.formats import parquet_to_rows
 
@@ -38,7 +38,7 @@ def explain_many(
     """
     options = options or Options()
     check_workers(workers, ray, num_gpus)
-    Run(model, options)
+    Pipeline(model, options)
     source = as_source(data)
     plan = make_plan(source, None, node, target, None)
     graph = None if node is None else source

@@ -20,7 +20,7 @@ from eigsearch.parallel.run_manifest import RANKER, manifest_of
 from eigsearch.parallel.sharding import Plan, check_shard_size, default_shard_size
 from eigsearch.parallel.sources import DatabaseSource, MemorySource, Source
 from eigsearch.parallel.worker import ExplainJob
-from eigsearch.pipeline import Run
+from eigsearch.pipeline import Pipeline
 from eigsearch.store import ResultDirectory, Writer
 
 _FEW_FAILURES = 10  # so many bad graphs are bad luck, whatever their share
@@ -112,7 +112,7 @@ def explain_to(
     options = options or Options()
     check_workers(workers, ray, num_gpus)
     _check_max_failures(max_failures)
-    Run(model, options)  # refuses what cannot be explained before anything is written
+    Pipeline(model, options)  # refuses what cannot be explained before anything is written
     source = as_source(data)
     plan = make_plan(source, index, node, target, shard_size)
     graph = None if node is None else source

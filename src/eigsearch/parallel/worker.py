@@ -16,7 +16,7 @@ from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.options import Options
 from eigsearch.parallel.sharding import Shard
 from eigsearch.parallel.sources import Source
-from eigsearch.pipeline import Instance, Run
+from eigsearch.pipeline import Instance, Pipeline
 from eigsearch.store import Row, ShardFiles, Subject
 from eigsearch.store.formats import rows_to_lines, rows_to_parquet, times_to_parquet
 from eigsearch.store.rows import failed_row, to_row
@@ -84,7 +84,7 @@ class Worker:
         rows: list[Row] = []
         seconds: list[float] = []
         failures: list[Failure] = []
-        run = Run(self._model, self.job.options)  # what one learns on its way stays in a shard
+        run = Pipeline(self._model, self.job.options)  # what one learns on its way stays in a shard
         with single_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.job.seed + shard.number)
             for start in range(0, len(shard.items), WINDOW):
@@ -96,7 +96,9 @@ class Worker:
                 seconds += [(time.perf_counter() - began) / len(window)] * len(window)
         return rows, seconds, failures
 
-    def _window(self, run: Run, shard: Shard, window: Sequence[int]) -> list[tuple[Subject, Found]]:
+    def _window(
+        self, run: Pipeline, shard: Shard, window: Sequence[int]
+    ) -> list[tuple[Subject, Found]]:
         """Return what was found for graphs that share model calls."""
         asked = [self._ask(shard, place) for place in window]
         answers = iter(_answers(run, [q for _, q in asked if isinstance(q, Instance)]))
@@ -127,12 +129,12 @@ def _row(subject: Subject, found: Found) -> Row:
     return to_row(subject, found)
 
 
-def _answers(run: Run, instances: Sequence[Instance]) -> list[Found]:
+def _answers(run: Pipeline, instances: Sequence[Instance]) -> list[Found]:
     """Return an explanation or the reason for none; halving finds the graph at fault."""
     if not instances:
         return []
     try:
-        return list(run.answer(instances))
+        return list(run.explain(instances))
     except MissingExtraError:
         raise
     except Exception as error:

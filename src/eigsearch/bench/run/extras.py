@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from eigsearch import metrics
 from eigsearch.bench.rows.schema import Row
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.pipeline import Instance, Run
+from eigsearch.pipeline import Instance, Pipeline
 
 
 def add_robust(
@@ -28,7 +28,7 @@ def add_robust(
         row["robust_gain"] = float(robust.gain)
 
 
-def stability_columns(run: Run, explanation: SubgraphExplanation, samples: int) -> Row:
+def stability_columns(run: Pipeline, explanation: SubgraphExplanation, samples: int) -> Row:
     """Return how much of an explanation survives feature noise and renumbering."""
     data = copy.copy(explanation.data)
     data.explained = torch.zeros(int(data.num_nodes), dtype=torch.bool)
@@ -37,7 +37,7 @@ def stability_columns(run: Run, explanation: SubgraphExplanation, samples: int) 
 
     def explain(graph: Data) -> Tensor:
         node = int(graph.explained.nonzero()) if bool(graph.explained.any()) else None
-        (again,) = run.answer([Instance(graph, explanation.target, node)])
+        (again,) = run.explain([Instance(graph, explanation.target, node)])
         return again.edge_mask
 
     return {

@@ -14,7 +14,7 @@ from eigsearch.bench.run_spec import RunSpec
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.metrics.structure import MAX_EDGES, Technique
 from eigsearch.options import Options
-from eigsearch.pipeline import Run
+from eigsearch.pipeline import Pipeline
 
 
 def inducing_rows(spec: RunSpec) -> Iterator[Row]:
@@ -24,15 +24,15 @@ def inducing_rows(spec: RunSpec) -> Iterator[Row]:
     shared = {"task": setting.dataset.task, "provenance": setting.dataset.provenance}
     sample = setting.sample(spec.sample, spec.seed, spec.max_groups)
     for limit in spec.sparsities:
-        run = Run(setting.model, Options(sparsity=limit, search="fixed", ranker=ranker))
+        run = Pipeline(setting.model, Options(sparsity=limit, search="fixed", ranker=ranker))
         for prediction in sample:
             for row in _techniques(run, setting, prediction):
                 yield {**shared, **vars(prediction), "search": "fixed", "limit": limit, **row}
 
 
-def _techniques(run: Run, setting: Setting, prediction: Prediction) -> Iterator[Row]:
+def _techniques(run: Pipeline, setting: Setting, prediction: Prediction) -> Iterator[Row]:
     """Yield the same ranking as an edge-, a node- and a node-and-edge-induced subgraph."""
-    (found,) = run.answer([setting.instance(prediction)])
+    (found,) = run.explain([setting.instance(prediction)])
     data, edges = found.data, found.edge_mask
     nodes = _best_nodes(found)
     subgraphs: dict[Technique, metrics.Subgraph] = {

@@ -22,7 +22,7 @@ from eigsearch.bench.run_spec import RunSpec
 from eigsearch.errors import UnsupportedError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.options import Options
-from eigsearch.pipeline import Run
+from eigsearch.pipeline import Pipeline
 from eigsearch.ranking.ranking import CandidateRanker, Ranker
 
 
@@ -120,7 +120,9 @@ def _dataset_size(setting: Setting) -> int:
 def _warm_up(setting: Setting, sample: list[Prediction], ranker: Any) -> None:
     """Explain one prediction for nothing: the first one pays for caches and lazy imports."""
     try:
-        Run(setting.model, Options(ranker=ranker)).answer([setting.instance(p) for p in sample[:1]])
+        Pipeline(setting.model, Options(ranker=ranker)).explain(
+            [setting.instance(p) for p in sample[:1]]
+        )
     except Exception:
         return  # the same error comes again where it becomes a row
     finally:
@@ -135,7 +137,7 @@ class _Pass:
         self, setting: Setting, spec: RunSpec, ranker: Ranker, search: str, limit: float
     ) -> None:
         self.setting, self.spec, self.ranker = setting, spec, ranker
-        self.run = Run(setting.model, Options(sparsity=limit, ranker=ranker, search=search))
+        self.run = Pipeline(setting.model, Options(sparsity=limit, ranker=ranker, search=search))
 
     def rows(self, sample: list[Prediction]) -> list[Row]:
         """Return a row for each prediction, and one for their pool where nodes are explained."""
@@ -170,7 +172,7 @@ class _Pass:
         ranker = self.ranker if isinstance(self.ranker, Remembering) else None
         before = ranker.spent if ranker else 0.0
         start = time.perf_counter()
-        (found,) = self.run.answer([self.setting.instance(prediction)])
+        (found,) = self.run.explain([self.setting.instance(prediction)])
         taken = time.perf_counter() - start
         if ranker is None:
             return found, {"seconds": taken}

@@ -45,7 +45,7 @@ def compare(
     from eigsearch.cli.output_files import check_comparison, write_comparison
     from eigsearch.cli.tables import print_findings
     from eigsearch.options import Options
-    from eigsearch.pipeline import Run
+    from eigsearch.pipeline import Pipeline
     from eigsearch.visualization import Names
 
     graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
@@ -55,7 +55,7 @@ def compare(
     if report is not None:
         check_comparison(report)
     work = Assignment(graphs, network, Options(sparsity=sparsity), selection)
-    Run(network, work.options)  # a model that nobody can explain is one error, not one of each
+    Pipeline(network, work.options)  # a model that nobody can explain is one error, not one of each
     with tempfile.TemporaryDirectory() as scratch:
         runs = contest(pick_explainers(explainers), work, seed, Path(scratch))
         served = [name for name, found in runs.items() if found["failures"] < found["rows"]]

@@ -15,7 +15,7 @@ from eigsearch.explainers.base import Method
 from eigsearch.inference.model_call import eval_mode
 from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Run
+from eigsearch.pipeline import Instance, Pipeline
 from eigsearch.ranking.ranking import Ranking
 
 
@@ -32,8 +32,8 @@ class CandidateExplainer(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the score of the group that each edge is in, zero for edges out of reach."""
         with eval_mode(model):
-            run = Run(model, Options())
-            (instance,), (whole,) = run.ask([Instance(data, target, node)])
+            run = Pipeline(model, Options())
+            (instance,), (whole,) = run.predict([Instance(data, target, node)])
             if instance.groups.count == 0:
                 return torch.zeros(data.num_edges, dtype=torch.float64)
             (ranking,) = scheduler.run([(instance, self.ask(instance, whole))], run.engine)

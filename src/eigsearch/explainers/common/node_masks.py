@@ -17,7 +17,7 @@ from eigsearch.errors import UnsupportedError
 from eigsearch.inference.model_call import eval_mode
 from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Run
+from eigsearch.pipeline import Instance, Pipeline
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Probe:
         query: The prediction, on the graph that it depends on.
     """
 
-    run: Run
+    run: Pipeline
     instance: PreparedInstance
 
     @property
@@ -75,8 +75,8 @@ class Probe:
 def probe(model: Any, data: Data, target: int, node: int | None) -> Iterator[Probe]:
     """Hold a model still in evaluation mode while one of its predictions is probed."""
     with eval_mode(model):
-        run = Run(model, Options())
-        (instance,), _ = run.ask([Instance(data, target, node)])
+        run = Pipeline(model, Options())
+        (instance,), _ = run.predict([Instance(data, target, node)])
         yield Probe(run, instance)
 
 

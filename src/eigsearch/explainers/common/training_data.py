@@ -13,7 +13,7 @@ from eigsearch.explainers.common.differentiable import Subject, predicts_nodes
 from eigsearch.inference.model_call import eval_mode
 from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Run
+from eigsearch.pipeline import Instance, Pipeline
 
 
 def training_instances(
@@ -33,7 +33,7 @@ def training_instances(
     with eval_mode(model):
         nodes = predicts_nodes(model, graphs[0])
         asked = [q for data in graphs for q in _questions(data, nodes, num_nodes)]
-        instances, _ = Run(model, Options()).ask(asked)
+        instances, _ = Pipeline(model, Options()).predict(asked)
     return [instances[i] for i in torch.randperm(len(instances)).tolist()]
 
 
