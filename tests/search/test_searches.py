@@ -14,6 +14,7 @@ from eigsearch.engines import BatchedEngine
 from eigsearch.errors import InputError
 from eigsearch.inference.target import Target
 from eigsearch.metrics.stability import relabelled
+from eigsearch.pipeline import Pipeline
 from eigsearch.ranking.ranking import rank
 from eigsearch.search import Exhaustive, Refine, Resweep
 from eigsearch.search.base import Problem
@@ -138,7 +139,7 @@ def test_evaluations_are_counted_and_nothing_is_asked_twice(monkeypatch):
         return original(self, requests)
 
     monkeypatch.setattr(BatchedEngine, "outputs", outputs)
-    monkeypatch.setattr(Run, "_check_model", lambda run, instance: None)  # asks on its own account
+    monkeypatch.setattr(Pipeline, "_check_model", lambda run, instance: None)
     found = eigsearch.explain(model, data, search="refine", engine="batched")
     induced = [row for subgraph_kind, row in asked if subgraph_kind.value == "edges"]
     assert sum(step.evaluations for step in found.path) == len(set(induced))
