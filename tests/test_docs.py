@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import pytest
 from benchmarks import figures
 
 from eigsearch.bench.report.builder import exhibits
 from eigsearch.bench.report.discussion import discussion
+from eigsearch.bench.report.theme import LIGHT, render
 from eigsearch.bench.rows.frame import read_frame
 
 ROOT = Path(__file__).parents[1]
@@ -61,6 +64,28 @@ def test_the_tables_of_the_report_are_made_from_the_rows() -> None:
     assert set(shown) == {path.stem for path in folder.glob("*.md")}
     for name, table in shown.items():
         assert table.markdown() in (folder / f"{name}.md").read_text(), name
+
+
+def test_the_figures_that_docs_show_are_made_from_the_rows() -> None:
+    folder = figures.PAPER / "report" / "figures"
+    pages = "".join(page.read_text() for page in PAGES)
+    shown = set(re.findall(r"report/figures/(\w+)\.svg", pages))
+    drawn = {each.name: each.draw for each in exhibits(read_frame(figures.PAPER)) if each.draw}
+    assert shown == {"gain", "margins", "nodes", "searches"}
+    for name in sorted(shown):
+        text = (folder / f"{name}.svg").read_text()
+        if f"Matplotlib v{matplotlib.__version__}," not in text:
+            pytest.skip("the committed figures were drawn by another version of matplotlib")
+        assert render(drawn[name], LIGHT, "svg").decode() == text, name
+
+
+def test_the_committed_results_weigh_at_most_9_mb() -> None:
+    command = ["git", "ls-files", "-z", "benchmarks/results"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("needs a git checkout: only committed files count")
+    files = [ROOT / name for name in listed.stdout.split("\0") if name]
+    assert sum(file.stat().st_size for file in files if file.exists()) <= 9_000_000
 
 
 def test_the_map_names_every_file_and_package() -> None:
