@@ -11,8 +11,8 @@ from benchmarks.fuzz.cases import Case
 from benchmarks.fuzz.order import minds_order
 from benchmarks.fuzz.plain import Plain
 from eigsearch import SubgraphExplanation
-from eigsearch.ranking.ranking import rank, tie_tolerance
-from eigsearch.search.curve import GAIN_TOLERANCE
+from eigsearch._utils.tolerances import GAIN, gradient_tolerance
+from eigsearch.ranking.ranking import rank
 
 _CLOSE = 1e-9  # drops this close need no second look
 
@@ -117,7 +117,7 @@ class Pair:
             return False
         noise = 4 * float((mine.gain - theirs.gain).abs().max()) + 1e-12
         scale = max(1.0, float(mine.kept.abs().max()), float(mine.removed.abs().max()))
-        limit = mine.gain.max() - GAIN_TOLERANCE * scale
+        limit = mine.gain.max() - GAIN * scale
         return bool(((mine.gain - limit).abs() <= noise).any())
 
     @property
@@ -130,7 +130,7 @@ class Pair:
         whole = torch.tensor(self.plain.phi(self.one, self.one.data, self.one.node)).double()
         target, score = self.plain.target(self.one), self.one.score
         owner = torch.zeros(len(score), dtype=torch.long)
-        return tie_tolerance(target, whole, score, self._group_distance, owner)
+        return gradient_tolerance(target.task, whole, score, self._group_distance, owner)
 
     @property
     def _group_distance(self) -> Tensor:

@@ -23,7 +23,7 @@ from eigsearch.inputs.arguments import (
 from eigsearch.inputs.edge_groups import GroupSpec
 from eigsearch.options import Options
 from eigsearch.pipeline import Instance, Pipeline
-from eigsearch.ranking.ranking import Ranker
+from eigsearch.ranking.rankers import Ranker
 from eigsearch.search import Search
 
 WINDOW = 128  # graphs that share model calls: enough to fill a batch, few enough to stay flat

@@ -1,7 +1,7 @@
-"""Families of candidates: small descriptions of many keep-rows.
+"""Candidate sets: small descriptions of many keep-masks.
 
-A candidate is a row of a keep-mask over groups (or over nodes). A family knows how many rows it
-has and materialises any range of them, so nothing holds candidates × groups in memory.
+A candidate is a row of a keep-mask over groups (or over nodes). A set knows how many rows it has
+and materialises any range of them, so nothing holds candidates × groups in memory.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ Result = TypeVar("Result")
 
 
 class SubgraphKind(Enum):
-    """What becomes of the nodes when a candidate is cut out of the graph.
+    """Which nodes and features a candidate keeps.
 
-    `SPANNING` keeps all nodes and deletes edges: the A^t of the linear gradient.
-    `EDGES` keeps the endpoints of the kept edges only: the edge-induced subgraph G[E_S].
-    `NODES` keeps the chosen nodes and the edges between them: the node-induced subgraph G[V_S].
-    `FEATURES` keeps the structure and sets the features of the other nodes to zero.
+    The first two read a row as a mask over groups, the last two as a mask over nodes.
 
-    The last two read a row as a mask over nodes, the first two as a mask over groups.
+    Attributes:
+        ALL_NODES: All nodes stay, edges are deleted: the A^t of the linear gradient.
+        EDGE_INDUCED: Only endpoints of kept edges stay: the edge-induced subgraph G[E_S].
+        NODE_INDUCED: Kept nodes and the edges between them: the node-induced subgraph G[V_S].
+        ZEROED_FEATURES: The structure stays, features of the other nodes are set to zero.
     """
 
     ALL_NODES = "spanning"
@@ -40,7 +41,7 @@ class SubgraphKind(Enum):
 class CandidateSet:
     """A sequence of keep-rows.
 
-    Not an ABC, whose `isinstance` takes three times as long: engines ask it for every request.
+    Not an ABC: its `isinstance` takes three times as long, and engines call it for every request.
     """
 
     subgraph_kind: SubgraphKind
@@ -54,14 +55,14 @@ class CandidateSet:
         raise NotImplementedError
 
 
-# Whatever needs candidates evaluated, a ranker or a search, yields families and is sent one tensor
-# of φ for each; many run in lockstep, so that their candidates share model calls.
+# A ranker or a search yields candidate sets and is sent one tensor of φ for each. A scheduler runs
+# many of these generators in lockstep, so that their candidates share model calls.
 EvalCoroutine = Generator[Sequence[CandidateSet], list[Tensor], Result]
 
 
 @dataclass(frozen=True)
 class FullGraph(CandidateSet):
-    """The graph as it is: one row of ones."""
+    """The unchanged graph: one row of ones."""
 
     width: int
     subgraph_kind: SubgraphKind = SubgraphKind.ALL_NODES
@@ -95,7 +96,7 @@ class LeaveOneOut(CandidateSet):
 
 @dataclass(frozen=True)
 class Removals(CandidateSet):
-    """Row 0 keeps everything, row i + 1 everything but entry i: a graph and all it can lose.
+    """Row 0 keeps everything, row i + 1 everything but entry i.
 
     >>> Removals(2).rows(0, 3).int().tolist()
     [[1, 1], [0, 1], [1, 0]]
@@ -128,16 +129,16 @@ class Prefixes(CandidateSet):
         return len(self.sizes)
 
     def rows(self, start: int, stop: int) -> Tensor:
-        """Return rows that keep each entry whose place in the order is below the size."""
-        return self.place < torch.tensor(self.sizes[start:stop])[:, None]
+        """Return rows that keep each entry whose position in the order is below the size."""
+        return self.position < torch.tensor(self.sizes[start:stop])[:, None]
 
     @cached_property
-    def place(self) -> Tensor:
-        """The place of each entry in the order."""
+    def position(self) -> Tensor:
+        """The position of each entry in the order."""
         order = self.order.numpy()
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        return torch.from_numpy(place)
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order))
+        return torch.from_numpy(position)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +146,7 @@ class Complements(Prefixes):
     """Row i keeps everything but the first `sizes[i]` entries of an order."""
 
     def rows(self, start: int, stop: int) -> Tensor:
-        """Return what prefixes of the same sizes leave out."""
+        """Return the complements of the prefixes of the same sizes."""
         return ~super().rows(start, stop)
 
 
@@ -183,9 +184,9 @@ class ExplicitMasks(CandidateSet):
 
 @dataclass(frozen=True, eq=False)
 class Subsets(CandidateSet):
-    """The rows of every subset with `smallest` to `largest` entries.
+    """Every subset with `smallest` to `largest` entries.
 
-    Small subsets come first; of one size, those that hold earlier entries of the order.
+    Smaller subsets come first; within a size, those that hold earlier entries of the order.
 
     >>> Subsets(torch.arange(3), 1, 2).rows(2, 5).int().tolist()
     [[0, 0, 1], [1, 1, 0], [1, 0, 1]]
@@ -206,41 +207,41 @@ class Subsets(CandidateSet):
         return sum(self.counts)
 
     def rows(self, start: int, stop: int) -> Tensor:
-        """Return the subsets by their numbers, without those before them."""
+        """Return the subsets numbered `start` to `stop`, without building those before them."""
         ends = torch.tensor(self.counts).cumsum(0)
         number = torch.arange(start, stop)
         block = torch.searchsorted(ends, number, right=True)
         number = number - torch.cat([ends.new_zeros(1), ends])[block]
         missing, width = self.smallest + block, self.order.numel()
         rows = torch.zeros(stop - start, width, dtype=torch.bool)
-        for place, entry in enumerate(self.order.tolist()):
-            # so many subsets of what is left hold this entry, and they come first
-            holding = self._ways(width - place - 1)[missing]
+        for position, entry in enumerate(self.order.tolist()):
+            # the subsets that hold this entry come before those that do not
+            holding = self._completions(width - position - 1)[missing]
             rows[:, entry] = taken = number < holding
             number = number - holding.where(~taken, 0)
             missing = missing - taken.long()
         return rows
 
-    def _ways(self, others: int) -> Tensor:
-        """Return, per number of missing entries, the ways to complete one with the others."""
-        ways = [comb(others, size - 1) if size else 0 for size in range(self.largest + 1)]
-        return torch.tensor([min(way, 2**62) for way in ways])
+    def _completions(self, others: int) -> Tensor:
+        """Return, per number of missing entries, how many subsets take this entry next."""
+        counts = [comb(others, size - 1) if size else 0 for size in range(self.largest + 1)]
+        return torch.tensor([min(count, 2**62) for count in counts])
 
 
 @dataclass(frozen=True, eq=False)
 class ComplementOf(CandidateSet):
-    """Row i keeps what row i of another family leaves out."""
+    """Row i is the complement of row i of another candidate set."""
 
     candidate_set: CandidateSet
 
     @property
     def subgraph_kind(self) -> SubgraphKind:  # type: ignore[override]
-        """What becomes of the nodes, as in the other family."""
+        """The kind of subgraph of the other set."""
         return self.candidate_set.subgraph_kind
 
     def __len__(self) -> int:
         return len(self.candidate_set)
 
     def rows(self, start: int, stop: int) -> Tensor:
-        """Return the complements of the other family's rows."""
+        """Return the complements of the other set's rows."""
         return ~self.candidate_set.rows(start, stop)

@@ -14,7 +14,7 @@ from eigsearch.errors import InputError
 from eigsearch.inference.model_call import Forward
 from eigsearch.inference.target import check_names
 from eigsearch.inputs.edge_groups import GroupSpec
-from eigsearch.ranking.ranking import Ranker
+from eigsearch.ranking.rankers import Ranker
 from eigsearch.search import Search, check_min_size, check_sparsity, make_search
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch._utils.tolerances import outputs_close
+from eigsearch._utils.tolerances import BATCH, outputs_close, score_rounding
 from eigsearch.candidates import EvalCoroutine, ExplicitMasks, FullGraph, Removals, SubgraphKind
 from eigsearch.engines import BatchedEngine, Request, make_engine, scheduler
 from eigsearch.errors import InputError, ModelError
@@ -22,19 +22,11 @@ from eigsearch.inference.receptive_field import Reach
 from eigsearch.inference.target import needs_activation, phi_rows, resolve_target
 from eigsearch.inputs.instance import PreparedInstance, prepare_graphs
 from eigsearch.options import Options
+from eigsearch.ranking.linear_gradients import LinearGradients, linear_rankings
 from eigsearch.ranking.node_ranking import rank_nodes
-from eigsearch.ranking.ranking import (
-    CandidateRanker,
-    LinearGradients,
-    Ranking,
-    group_scores,
-    linear_rankings,
-    rank,
-    rounding,
-)
+from eigsearch.ranking.rankers import CandidateRanker
+from eigsearch.ranking.ranking import Ranking, group_scores, rank
 from eigsearch.search import Curve, Outcome, Problem
-
-_SAME = 1e-3  # relative; two calls of a deterministic model agree far better than this
 
 
 class Instance(NamedTuple):
@@ -169,11 +161,11 @@ class Pipeline:
             self.batched.outputs([Request(instance, ExplicitMasks(row[None], subgraph_kind))])
             for row in rows
         ]
-        return not outputs_close(together, torch.cat([output for (output,) in alone]), _SAME)
+        return not outputs_close(together, torch.cat([output for (output,) in alone]), BATCH)
 
     def _refuse_chance(self, first: Sequence[Tensor], again: Sequence[Tensor]) -> None:
         for once, twice in zip(first, again, strict=True):
-            if not outputs_close(once, twice, _SAME):
+            if not outputs_close(once, twice, BATCH):
                 raise ModelError(
                     "Expected the model to give the same output twice for the same graph (got "
                     f"{once[0].tolist()} and {twice[0].tolist()}). Switch off dropout or sampling "
@@ -236,13 +228,13 @@ class Pipeline:
     def _ranking(self, instance: PreparedInstance, whole: Tensor) -> EvalCoroutine[Ranking]:
         ranker = self._ranker
         if isinstance(ranker, CandidateRanker):
-            return (yield from ranker.ask(instance, whole))
+            return (yield from ranker.propose(instance, whole))
         scores = ranker.rank(self._posed, instance.data, instance.known_target.index, instance.node)
         _check_scores(scores, ranker.level, instance.data)
         if ranker.level == "node":
             return rank_nodes(scores, instance)
         scores = group_scores(scores, instance.groups)
-        return rank(scores, rounding(scores))
+        return rank(scores, score_rounding(scores))
 
     @cached_property
     def _posed(self) -> Any:

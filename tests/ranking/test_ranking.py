@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import torch
 
+from eigsearch._utils.tolerances import gradient_tolerance
 from eigsearch.inference.target import Target
 from eigsearch.inputs.edge_groups import Groups
-from eigsearch.ranking.ranking import group_scores, linear_gradient, rank, tie_tolerance
+from eigsearch.ranking.linear_gradients import linear_gradient
+from eigsearch.ranking.ranking import group_scores, rank
 
 CLASS = Target("multiclass_classification", "raw", 0)
 VALUE = Target("regression", "raw", 0)
@@ -57,12 +59,14 @@ def test_two_groups_tie_within_the_larger_of_their_tolerances() -> None:
 
 def tolerance_of(target: Target, whole: float, score: list[float], of: Groups) -> torch.Tensor:
     scores, owner = torch.tensor(score, dtype=torch.float64), torch.zeros(len(score)).long()
-    return tie_tolerance(target, torch.tensor(whole).double(), scores, of.distance, owner)
+    return gradient_tolerance(target.task, torch.tensor(whole).double(), scores, of.distance, owner)
 
 
 def test_a_window_of_graphs_ties_each_graph_in_its_own_unit() -> None:
     score, owner = torch.tensor([50.0, 10, 0.5]).double(), torch.tensor([0, 0, 2])
-    tolerance = tie_tolerance(VALUE, torch.zeros(3).double(), score, torch.ones(3).double(), owner)
+    tolerance = gradient_tolerance(
+        VALUE.task, torch.zeros(3).double(), score, torch.ones(3).double(), owner
+    )
     torch.testing.assert_close(tolerance, torch.tensor([5e-3, 5e-3, 5e-5]).double())
 
 

@@ -18,7 +18,12 @@ from eigsearch.engines import BatchedEngine, Request, scheduler
 from eigsearch.inference.target import Target
 from eigsearch.ranking.ranking import rank
 from eigsearch.search import Problem, Refine
-from eigsearch.search.tie_breaking import by_promise, descending, gain_tolerance, score_tolerance
+from eigsearch.search.tie_breaking import (
+    gain_tolerance,
+    order_by_predicted_gain,
+    order_descending,
+    score_tolerance,
+)
 from tests.nets import FEATURES, make_net
 
 # Graphs in which every edge has an equal.
@@ -106,7 +111,7 @@ def problem(task: str = TASKS[0]) -> Problem:
 
 
 def test_values_that_rounding_tells_apart_stay_in_order() -> None:
-    order, cuts = descending(np.array([1.0, 2.0, 1 + 4e-7, 1 - 4e-7, 2 + 4e-7]), 1e-6)
+    order, cuts = order_descending(np.array([1.0, 2.0, 1 + 4e-7, 1 - 4e-7, 2 + 4e-7]), 1e-6)
     assert order.tolist() == [1, 4, 0, 2, 3]
     assert cuts == (2, 5)
 
@@ -124,12 +129,12 @@ def test_log_odds_tell_promises_apart_where_probabilities_saturate() -> None:
     kept, removed = np.array([40.0, 60.0, -50.0, 60.0]), np.array([0.0, 0.0, 30.0, 1e-6])
     gain = problem().gain(kept, removed)
     assert gain[0] == gain[1]
-    assert by_promise(problem(), gain, kept, removed).tolist() == [1, 3, 0, 2]
+    assert order_by_predicted_gain(problem(), gain, kept, removed).tolist() == [1, 3, 0, 2]
 
 
 def test_nothing_promises_nothing() -> None:
     nothing = np.zeros(0)
-    assert len(by_promise(problem("regression"), nothing, nothing, nothing)) == 0
+    assert len(order_by_predicted_gain(problem("regression"), nothing, nothing, nothing)) == 0
 
 
 @pytest.mark.parametrize("noise", [1e-12, -1e-12])

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from eigsearch._utils.tolerances import ENGINES as ENGINE_TOLERANCE
 from eigsearch._utils.tolerances import outputs_close
 from eigsearch.candidates import (
     ExplicitMasks,
@@ -25,7 +26,6 @@ from eigsearch.inputs.instance import PreparedInstance
 
 ENGINES = ("auto", "batched", "incremental")
 
-_AGREES = 1e-3  # relative; the engines differ by rounding only
 _FINE = 1e-5  # the coarsest precision that shows it; half precision is coarser
 _ENOUGH_GROUPS = 2  # a removal from fewer leaves nothing to compare
 
@@ -137,7 +137,7 @@ class ChoosingEngine:
         (expected,) = self.batched.outputs([asked])
         if torch.finfo(expected.dtype).eps > _FINE:
             raise Unservable("in this number format, rounding alone makes engines disagree")
-        if not outputs_close(expected, found[some], _AGREES):
+        if not outputs_close(expected, found[some], ENGINE_TOLERANCE):
             warnings.warn(
                 "Expected both engines to agree on this model (got a difference of "
                 f"{float((found[some] - expected).abs().max()):.3g}). The batched engine takes "

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch._utils.tolerances import outputs_close
+from eigsearch._utils.tolerances import HOPS, outputs_close
 from eigsearch.candidates import FullGraph
 from eigsearch.engines import BatchedEngine, Request
 from eigsearch.inputs.computation_graph import (
@@ -22,7 +22,6 @@ from eigsearch.inputs.edge_groups import GroupSpec
 from eigsearch.inputs.instance import PreparedInstance, prepare_node
 from eigsearch.inputs.validation import validate_graph
 
-_SAME = 2e-5  # of outputs; rounding is smaller
 _EXTRA_HOPS = 3  # a model whose reach is still unclear after so many is given the whole graph
 
 
@@ -70,7 +69,7 @@ class Reach:
         if self._hops is not None and instance.groups.count:
             self._compared = True
             strange = self._engine.with_isolated_copies(instance).reshape(-1)
-            self._hops = self._hops if outputs_close(output, strange, _SAME) else None
+            self._hops = self._hops if outputs_close(output, strange, HOPS) else None
 
     def suffices(self, instances: Sequence[PreparedInstance], outputs: Sequence[Tensor]) -> bool:
         """Tell whether a wider cut changes nothing about the outputs of nodes.
@@ -84,7 +83,7 @@ class Reach:
             [Request(instance, FullGraph(instance.groups.count)) for instance in wider]
         )
         pairs = zip(outputs, (more[0] for more in seen), strict=True)
-        return all(outputs_close(output, more, _SAME) for output, more in pairs)
+        return all(outputs_close(output, more, HOPS) for output, more in pairs)
 
     def widen(self) -> None:
         """Take leaving edges into computation graphs, or else one hop more; in the end all."""

@@ -1,4 +1,4 @@
-"""The search protocol: a problem in, families asked for, an outcome out."""
+"""The search protocol: a problem in, candidates proposed, an outcome out."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a search gets: what is explained, a ranking, and the sizes that are allowed.
+    """What a search gets: the target, a ranking, and the sizes that are allowed.
 
     Attributes:
         target: What is explained.
-        whole: φ of the graph.
+        phi_full: φ of the graph.
         ranking: Its groups, from the most to the least important.
-        sparsity: The share of groups to leave out at least.
+        sparsity: The least share of groups to leave out.
         min_size: The smallest size to try.
         edges: Source, target and group of each edge, for searches that look at the structure.
     """
 
     target: Target
-    whole: Tensor
+    phi_full: Tensor
     ranking: Ranking
     sparsity: float
     min_size: int
@@ -42,7 +42,7 @@ class Problem:
 
     @property
     def by_groups(self) -> Problem:
-        """The same problem where every prefix is edge-induced, also under a ranking of nodes."""
+        """The same problem with edge-induced prefixes, also under a ranking of nodes."""
         ranking = self.ranking
         return replace(self, ranking=Ranking(ranking.score, ranking.order, ranking.cuts))
 
@@ -52,33 +52,33 @@ class Problem:
         return size_range(self.ranking.count, self.sparsity, self.min_size)
 
     @cached_property
-    def bound(self) -> float:
-        """The highest gain that there can be: that of a sure prediction which is lost for sure."""
+    def max_gain(self) -> float:
+        """The highest gain that there can be."""
         return np.inf if self.target.task == "regression" else 1.0
 
-    def gain(self, kept: Array, removed: Array) -> Array:
+    def gain(self, phi_kept: Array, phi_removed: Array) -> Array:
         """Return Fidelity+ − Fidelity− of subgraphs with the given φ, alone and removed."""
         if self.target.task == "regression":
-            return self.contrast(kept, removed)
-        return expit(kept) - expit(removed)
+            return self.contrast(phi_kept, phi_removed)
+        return expit(phi_kept) - expit(phi_removed)
 
-    def contrast(self, kept: Array, removed: Array) -> Array:
-        """Return the gain in units of φ, which differ even where probabilities saturate."""
+    def contrast(self, phi_kept: Array, phi_removed: Array) -> Array:
+        """Return the gain in units of φ, which differs even where probabilities saturate."""
         if self.target.task == "regression":
-            whole = float(self.whole)
-            return np.abs(whole - removed) - np.abs(whole - kept)
-        return kept - removed
+            phi_full = float(self.phi_full)
+            return np.abs(phi_full - phi_removed) - np.abs(phi_full - phi_kept)
+        return phi_kept - phi_removed
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A station of a search: where it stood, and what it took to get there.
+    """One step of a search: the subgraph, and what it cost to get there.
 
     Attributes:
         move: What the search did, in a word.
         keep: The subgraph, as a keep-mask over groups.
         gain: Its Fidelity+ − Fidelity−.
-        evaluations: The candidates that were evaluated for this step.
+        evaluations: How many candidates were evaluated for this step.
     """
 
     move: str
@@ -89,13 +89,13 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a search found: a subgraph as a keep-mask over groups, and its place in the curve.
+    """What a search found.
 
     Attributes:
-        keep: The chosen groups.
+        keep: The chosen subgraph, as a keep-mask over groups.
         found: One-entry curve of the chosen subgraph itself.
         curve: Fidelity against size along the ranking.
-        path: The stations of the search; the last is the chosen subgraph.
+        path: The steps of the search; the last one is the chosen subgraph.
     """
 
     keep: Tensor
@@ -113,12 +113,12 @@ class Search(Protocol):
     name: str
 
     def steps(self, problem: Problem) -> Steps:
-        """Ask for candidates until the subgraph is found."""
+        """Propose candidates until the subgraph is found."""
         ...
 
 
 def check_at_least(least: float, **options: float) -> None:
-    """Refuse options of a search that are below what makes sense."""
+    """Raise InputError if an option of a search is below `least`."""
     for name, value in options.items():
         if not value >= least:
             raise InputError(

@@ -1,22 +1,15 @@
-"""The fidelity curve: what each size of a subgraph keeps and what its removal loses."""
+"""The fidelity curve: Fidelity+ and Fidelity− against size."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from eigsearch._utils.tolerances import gain_rounding
 from eigsearch.inference.target import Target
-
-GAIN_TOLERANCE = 1e-6  # relative; gains closer than rounding noise tie, the smaller size wins
-
-
-def gain_rounding(kept: np.ndarray, removed: np.ndarray) -> float:
-    """Return how far apart gains may be by rounding alone, given the values that they come from."""
-    return GAIN_TOLERANCE * float(max(np.abs(each).max(initial=0.0) for each in (kept, removed)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,25 +46,27 @@ class Curve:
         return self.size.numel()
 
     def __getitem__(self, entries: int | Tensor) -> Curve:
-        """Return one entry, or several, as a curve of their own."""
+        """Return one entry, or several, as a curve."""
         chosen = slice(entries, entries + 1) if isinstance(entries, int) else entries
         return Curve(**{name: column[chosen] for name, column in self.columns().items()})
 
     def columns(self) -> dict[str, Tensor]:
-        """Return the columns by name; `from_columns` makes them a curve again."""
+        """Return the columns by name; `from_columns` is the inverse."""
         return {name: getattr(self, name) for name in _COLUMNS}
 
     @staticmethod
     def from_columns(columns: Mapping[str, Sequence[float]]) -> Curve:
-        """Return the curve with these columns of plain numbers, as they were read from a file."""
-        kinds = dict.fromkeys(_COLUMNS, torch.float64) | {"size": torch.long}
-        return Curve(**{name: torch.tensor(columns[name], dtype=kinds[name]) for name in kinds})
+        """Return the curve with these columns of Python numbers."""
+        dtypes = dict.fromkeys(_COLUMNS, torch.float64) | {"size": torch.long}
+        return Curve(**{name: torch.tensor(columns[name], dtype=dtypes[name]) for name in dtypes})
 
     @staticmethod
-    def of(target: Target, whole: Tensor, size: Tensor, kept: Tensor, removed: Tensor) -> Curve:
-        """Return the curve that belongs to φ of the graph, of each subgraph and of each rest."""
-        value = target.value(torch.cat([kept.cpu(), removed.cpu(), whole.reshape(1).cpu()]))
-        kept, removed, before = value.split([size.numel(), size.numel(), 1])
+    def of(
+        target: Target, phi_full: Tensor, size: Tensor, phi_kept: Tensor, phi_removed: Tensor
+    ) -> Curve:
+        """Return the curve from φ of the graph, of each subgraph and of each complement."""
+        phi = torch.cat([phi_kept.cpu(), phi_removed.cpu(), phi_full.reshape(1).cpu()])
+        kept, removed, before = target.value(phi).split([size.numel(), size.numel(), 1])
         plus, minus = target.change(before, removed), target.change(before, kept)
         return Curve(size, kept, removed, plus, minus)
 

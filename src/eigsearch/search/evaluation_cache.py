@@ -1,4 +1,4 @@
-"""The ledger: what a search has asked so far, so that no subgraph is evaluated twice."""
+"""Evaluation cache: φ of every subgraph that a search has evaluated."""
 
 from __future__ import annotations
 
@@ -24,134 +24,136 @@ Build = Callable[[list[int]], CandidateSet]
 
 
 @dataclass(frozen=True, eq=False)
-class Tries:
-    """Subgraphs to be judged: each kept alone, and removed from the graph.
+class Proposals:
+    """Subgraphs to evaluate: each kept alone, and removed from the graph.
 
     Attributes:
         size: The number of groups of each.
-        code: The number that stands for each in the ledger.
-        rows: Returns the keep-masks of some of them.
-        kept: Builds the family of some of them, kept alone.
-        removed: Builds the family of some of them, removed.
+        key: The key of each in the cache.
+        rows: Returns the keep-masks of the given entries.
+        kept: Builds the candidate set of the given entries, kept alone.
+        removed: Builds the candidate set of the given entries, removed from the graph.
     """
 
     size: Array
-    code: Array
+    key: Array
     rows: Callable[[Array], Array]
     kept: Build
     removed: Build
 
     def __len__(self) -> int:
-        return len(self.code)
+        return len(self.key)
 
 
-class Ledger:
-    """φ of every candidate asked for, under a number that any subset of groups has.
+class EvaluationCache:
+    """φ of every evaluated candidate, under its Zobrist key.
 
-    Each group has a fixed random number, and a subset has the exclusive or of its groups (Zobrist
-    hashing): the number of a toggle, a prefix or a complement takes no row to compute.
+    Each group has a fixed random number, and the key of a subset is the exclusive or of its groups:
+    the key of a toggle, a prefix or a complement needs no row.
     """
 
     def __init__(self, groups: int) -> None:
-        self._number = _numbers(groups)
-        self._all = np.bitwise_xor.reduce(self._number)
+        self._group_key = _group_keys(groups)
+        self._full_key = np.bitwise_xor.reduce(self._group_key)
         self._phi: dict[int, float] = {}
-        self.tried: list[Tries] = []
+        self.evaluated: list[Proposals] = []
         self.evaluations = 0
 
-    def toggles(self, base: Array, order: Array) -> Tries:
-        """Return the subgraphs with one group added or taken out, in the given order of groups."""
-        entries = order.tolist()
+    def toggles(self, base: Array, order: Array) -> Proposals:
+        """Return the subgraphs with one group of `order` added or taken out."""
+        groups = order.tolist()
         kept, removed = torch.from_numpy(base), torch.from_numpy(~base)
 
-        def rows(some: Array) -> Array:
-            rows = np.tile(base, (len(some), 1))
-            rows[np.arange(len(some)), order[some]] ^= True
+        def rows(entries: Array) -> Array:
+            rows = np.tile(base, (len(entries), 1))
+            rows[np.arange(len(entries)), order[entries]] ^= True
             return rows
 
-        return Tries(
+        return Proposals(
             np.count_nonzero(base) + np.where(base[order], -1, 1),
-            np.bitwise_xor.reduce(self._number[base]) ^ self._number[order],
+            np.bitwise_xor.reduce(self._group_key[base]) ^ self._group_key[order],
             rows,
-            lambda some: SingleFlips(kept, [entries[i] for i in some]),
-            lambda some: SingleFlips(removed, [entries[i] for i in some]),
+            lambda entries: SingleFlips(kept, [groups[i] for i in entries]),
+            lambda entries: SingleFlips(removed, [groups[i] for i in entries]),
         )
 
-    def prefixes(self, order: Tensor, sizes: Sequence[int]) -> Tries:
+    def prefixes(self, order: Tensor, sizes: Sequence[int]) -> Proposals:
         """Return the first k groups of an order, for each size k."""
         size = np.asarray(sizes)
 
-        def rows(some: Array) -> Array:
-            rows = np.empty((len(some), len(order)), bool)
-            rows[:, order.numpy()] = np.arange(len(order)) < size[some, None]
+        def rows(entries: Array) -> Array:
+            rows = np.empty((len(entries), len(order)), bool)
+            rows[:, order.numpy()] = np.arange(len(order)) < size[entries, None]
             return rows
 
-        return Tries(
+        return Proposals(
             size,
-            np.bitwise_xor.accumulate(self._number[order.numpy()])[size - 1],
+            np.bitwise_xor.accumulate(self._group_key[order.numpy()])[size - 1],
             rows,
-            lambda some: Prefixes(order, [sizes[i] for i in some]),
-            lambda some: Complements(order, [sizes[i] for i in some]),
+            lambda entries: Prefixes(order, [sizes[i] for i in entries]),
+            lambda entries: Complements(order, [sizes[i] for i in entries]),
         )
 
-    def rows(self, mask: Array) -> Tries:
-        """Return the subgraphs that the rows of a matrix describe."""
-        return Tries(
+    def rows(self, mask: Array) -> Proposals:
+        """Return the subgraphs given as rows of a keep-mask."""
+        return Proposals(
             mask.sum(axis=1),
-            np.bitwise_xor.reduce(np.where(mask, self._number, 0), axis=1),
+            np.bitwise_xor.reduce(np.where(mask, self._group_key, 0), axis=1),
             mask.__getitem__,
-            lambda some: ExplicitMasks(torch.from_numpy(mask[some])),
-            lambda some: ExplicitMasks(torch.from_numpy(~mask[some])),
+            lambda entries: ExplicitMasks(torch.from_numpy(mask[entries])),
+            lambda entries: ExplicitMasks(torch.from_numpy(~mask[entries])),
         )
 
-    def judge(self, *tries: Tries) -> EvalCoroutine[tuple[Array, Array]]:
-        """Ask for what is not known yet; return φ of each subgraph and of each rest."""
-        asked: list[list[int]] = []
+    def evaluate(self, *proposals: Proposals) -> EvalCoroutine[tuple[Array, Array]]:
+        """Evaluate what is not cached; return φ of each subgraph and of each complement."""
+        pending: list[list[int]] = []
         candidate_sets: list[CandidateSet] = []
-        for each in tries:
-            for code, build in ((each.code, each.kept), (each.code ^ self._all, each.removed)):
-                numbers = code.tolist()
-                some = [i for i, number in enumerate(numbers) if number not in self._phi]
-                if some:
-                    asked.append([numbers[i] for i in some])
-                    candidate_sets.append(build(some))
-                    self._phi.update(dict.fromkeys(asked[-1], 0.0))  # on its way: ask once
-        asked, candidate_sets = _with_one_of_rows(asked, candidate_sets)
-        answers = (yield candidate_sets) if candidate_sets else []
-        for numbers, phi in zip(asked, answers, strict=True):
-            self._phi.update(zip(numbers, phi.tolist(), strict=True))
-            self.evaluations += len(numbers)
-        self.tried += tries
-        return self.recall(*tries)
+        for part in proposals:
+            for key, build in ((part.key, part.kept), (part.key ^ self._full_key, part.removed)):
+                keys = key.tolist()
+                missing = [i for i, value in enumerate(keys) if value not in self._phi]
+                if missing:
+                    pending.append([keys[i] for i in missing])
+                    candidate_sets.append(build(missing))
+                    self._phi.update(dict.fromkeys(pending[-1], 0.0))  # reserved: evaluated once
+        pending, candidate_sets = _merge_explicit_masks(pending, candidate_sets)
+        results = (yield candidate_sets) if candidate_sets else []
+        for keys, phi in zip(pending, results, strict=True):
+            self._phi.update(zip(keys, phi.tolist(), strict=True))
+            self.evaluations += len(keys)
+        self.evaluated += proposals
+        return self.lookup(*proposals)
 
-    def recall(self, *tries: Tries) -> tuple[Array, Array]:
-        """Return φ of each subgraph that was judged, and of each rest."""
-        code = np.concatenate([each.code for each in tries]) if tries else self._number[:0]
-        return self._look_up(code), self._look_up(code ^ self._all)
+    def lookup(self, *proposals: Proposals) -> tuple[Array, Array]:
+        """Return φ of each evaluated subgraph, and of each complement."""
+        key = np.concatenate([part.key for part in proposals]) if proposals else self._group_key[:0]
+        return self._values(key), self._values(key ^ self._full_key)
 
-    def knows(self, tries: Tries) -> Array:
-        """Tell which subgraphs were judged before."""
-        pairs = zip(tries.code.tolist(), (tries.code ^ self._all).tolist(), strict=True)
-        return np.array([a in self._phi and b in self._phi for a, b in pairs], bool)
+    def contains(self, proposals: Proposals) -> Array:
+        """Return which subgraphs were evaluated before."""
+        pairs = zip(proposals.key.tolist(), (proposals.key ^ self._full_key).tolist(), strict=True)
+        return np.array(
+            [kept in self._phi and removed in self._phi for kept, removed in pairs], bool
+        )
 
-    def _look_up(self, code: Array) -> Array:
-        return np.fromiter(map(self._phi.__getitem__, code.tolist()), float, len(code))
+    def _values(self, key: Array) -> Array:
+        return np.fromiter(map(self._phi.__getitem__, key.tolist()), float, len(key))
 
 
-@lru_cache(maxsize=256)  # graphs of one size share their numbers
-def _numbers(groups: int) -> Array:
+@lru_cache(maxsize=256)  # graphs of one size share their keys
+def _group_keys(groups: int) -> Array:
     return np.random.default_rng(0).integers(2**62, size=groups)
 
 
-def _with_one_of_rows(
-    asked: list[list[int]], candidate_sets: list[CandidateSet]
+def _merge_explicit_masks(
+    pending: list[list[int]], candidate_sets: list[CandidateSet]
 ) -> tuple[list[list[int]], list[CandidateSet]]:
-    """Return the same candidates with those given as rows in one family: each costs an engine."""
-    pairs = list(zip(asked, candidate_sets, strict=True))
-    loose = [(numbers, each.mask) for numbers, each in pairs if isinstance(each, ExplicitMasks)]
-    if len(loose) < 2:
-        return asked, candidate_sets
+    """Merge the explicit masks into one candidate set: each set is a call of an engine."""
+    pairs = list(zip(pending, candidate_sets, strict=True))
+    explicit = [(keys, part.mask) for keys, part in pairs if isinstance(part, ExplicitMasks)]
+    if len(explicit) < 2:
+        return pending, candidate_sets
     others = [pair for pair in pairs if not isinstance(pair[1], ExplicitMasks)]
-    rows = ExplicitMasks(torch.cat([mask for _, mask in loose]))
-    others.append(([number for numbers, _ in loose for number in numbers], rows))
-    return [numbers for numbers, _ in others], [candidate_set for _, candidate_set in others]
+    rows = ExplicitMasks(torch.cat([mask for _, mask in explicit]))
+    others.append(([key for keys, _ in explicit for key in keys], rows))
+    return [keys for keys, _ in others], [candidate_set for _, candidate_set in others]

@@ -1,4 +1,4 @@
-"""The exhaustive search: every subgraph of the allowed sizes, for graphs that are small enough."""
+"""The exhaustive search: every subgraph of the allowed sizes, for small graphs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from eigsearch.search.curve import Curve
 
 @dataclass(frozen=True)
 class Exhaustive:
-    """The best of all subgraphs; of equals the smallest, then the one that ranks first.
+    """Best of all subgraphs; of equals the smallest, then the one that ranks first.
 
     Attributes:
-        max_subsets: The most subgraphs to evaluate; a graph that has more is refused.
+        max_subsets: The most subgraphs to evaluate; a graph with more is an error.
     """
 
     max_subsets: int = 2**18
@@ -29,23 +29,23 @@ class Exhaustive:
         check_at_least(1, max_subsets=self.max_subsets)
 
     def steps(self, problem: Problem) -> Steps:
-        """Evaluate each subgraph of an allowed size, and what it leaves of the graph."""
+        """Evaluate each subgraph of an allowed size, alone and removed."""
         smallest, largest = problem.allowed
         self._check(problem.ranking.count, range(smallest, largest + 1))
         candidate_set = Subsets(problem.ranking.order, smallest, largest)
-        kept, removed = yield [candidate_set, ComplementOf(candidate_set)]
+        phi_kept, phi_removed = yield [candidate_set, ComplementOf(candidate_set)]
         counts = torch.tensor(candidate_set.counts)
         size = torch.arange(smallest, largest + 1).repeat_interleave(counts)
-        everything = Curve.of(problem.target, problem.whole, size, kept, removed)
+        everything = Curve.of(problem.target, problem.phi_full, size, phi_kept, phi_removed)
         found = everything[everything.best]
         keep = candidate_set.rows(everything.best, everything.best + 1)[0]
         path = (Step("exhaustive", keep, float(found.gain), 2 * len(candidate_set)),)
-        # the first subset of each size is the one that the ranking starts with
+        # the first subset of each size is the prefix of the ranking
         first = torch.tensor([0, *accumulate(candidate_set.counts)][:-1])
         return Outcome(keep, found, everything[first], path)
 
     def _check(self, groups: int, sizes: range) -> None:
-        """Refuse more subgraphs than allowed, counted only until there are too many."""
+        """Raise InputError if there are more subgraphs than allowed; stop counting there."""
         counts = accumulate(comb(groups, size) for size in sizes)
         if any(subsets > self.max_subsets for subsets in counts):
             raise InputError(

@@ -1,4 +1,4 @@
-"""Rankings around a subgraph: what each group adds to it, or would add."""
+"""Reranking: the ranking of groups around a subgraph, and the sweep along it."""
 
 from __future__ import annotations
 
@@ -9,37 +9,39 @@ from eigsearch.candidates import EvalCoroutine
 from eigsearch.ranking.ranking import Ranking
 from eigsearch.search.base import Array, Problem
 from eigsearch.search.curve import Curve
-from eigsearch.search.evaluation_cache import Ledger, Tries
-from eigsearch.search.sizes import sizes_to_try
-from eigsearch.search.tie_breaking import descending, score_tolerance
+from eigsearch.search.evaluation_cache import EvaluationCache, Proposals
+from eigsearch.search.tie_breaking import order_descending, score_tolerance
 
 
-def rank_around(problem: Problem, keep: Array, here: float, toggled: Array) -> Ranking:
-    """Return the ranking of groups by the contrast with each of them less that without.
+def rank_around(problem: Problem, keep: Array, contrast: float, toggled: Array) -> Ranking:
+    """Return the ranking of groups by the contrast with each of them minus that without.
 
-    `here` is the contrast of the subgraph, `toggled` that with each group toggled, in the order of
-    the problem's own ranking, which also decides between equals.
+    Args:
+        problem: The problem, whose ranking orders groups that tie.
+        keep: The subgraph.
+        contrast: Its contrast.
+        toggled: The contrast with each group toggled, in the order of the problem's ranking.
     """
     order = problem.ranking.order.numpy()
-    gained = toggled - here
+    gained = toggled - contrast
     added = np.where(keep[order], -gained, gained)
     score = np.empty_like(added)
     score[order] = added
-    place, cuts = descending(added, score_tolerance(problem, added))
-    return Ranking(torch.from_numpy(score), torch.from_numpy(order[place]), cuts)
+    position, cuts = order_descending(added, score_tolerance(problem, added))
+    return Ranking(torch.from_numpy(score), torch.from_numpy(order[position]), cuts)
 
 
-def swept(
-    problem: Problem, ledger: Ledger, ranking: Ranking
-) -> EvalCoroutine[tuple[Tries, Array, Array, Curve]]:
-    """Sweep along a ranking; return what was tried, φ of each alone and removed, and the curve."""
-    tries = sweep_of(problem, ledger, ranking)
-    kept, removed = yield from ledger.judge(tries)
-    columns = map(torch.from_numpy, (tries.size, kept, removed))
-    return tries, kept, removed, Curve.of(problem.target, problem.whole, *columns)
+def evaluate_sweep(
+    problem: Problem, cache: EvaluationCache, ranking: Ranking
+) -> EvalCoroutine[tuple[Proposals, Array, Array, Curve]]:
+    """Sweep along a ranking; return the prefixes, φ of each alone and removed, and the curve."""
+    proposals = propose_sweep(problem, cache, ranking)
+    phi_kept, phi_removed = yield from cache.evaluate(proposals)
+    columns = map(torch.from_numpy, (proposals.size, phi_kept, phi_removed))
+    curve = Curve.of(problem.target, problem.phi_full, *columns)
+    return proposals, phi_kept, phi_removed, curve
 
 
-def sweep_of(problem: Problem, ledger: Ledger, ranking: Ranking) -> Tries:
-    """Return the subgraphs that a sweep along a ranking tries."""
-    sizes = sizes_to_try(ranking, problem.sparsity, problem.min_size)
-    return ledger.prefixes(ranking.order, sizes)
+def propose_sweep(problem: Problem, cache: EvaluationCache, ranking: Ranking) -> Proposals:
+    """Return the prefixes of a ranking that a sweep evaluates."""
+    return cache.prefixes(ranking.order, ranking.sizes_between(*problem.allowed))

@@ -1,4 +1,4 @@
-"""Resweep: rank the groups once more, around what the first sweep found, and sweep again."""
+"""Resweep: rank the groups again around what the sweep found, and sweep again."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from eigsearch.ranking.ranking import Ranking
 from eigsearch.search.base import Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
-from eigsearch.search.evaluation_cache import Ledger
-from eigsearch.search.reranking import rank_around, swept
+from eigsearch.search.evaluation_cache import EvaluationCache
+from eigsearch.search.reranking import evaluate_sweep, rank_around
 from eigsearch.search.tie_breaking import gain_tolerance
 
 
@@ -21,8 +21,8 @@ class Resweep:
 
     Attributes:
         rounds: How often to rank and sweep again.
-        tolerance: Gains this close are equal, and the smaller subgraph wins; those of a regression,
-            whose unit may be any, by this share of the highest.
+        tolerance: Gains this close are equal, and the smaller subgraph wins; for a regression, as a
+            share of the highest gain.
     """
 
     rounds: int = 1
@@ -35,22 +35,22 @@ class Resweep:
     def steps(self, problem: Problem) -> Steps:
         """Sweep along the ranking, then along rankings around what was found."""
         problem = problem.by_groups
-        ledger = Ledger(problem.ranking.count)
-        *_, curve = yield from swept(problem, ledger, problem.ranking)
+        cache = EvaluationCache(problem.ranking.count)
+        *_, curve = yield from evaluate_sweep(problem, cache, problem.ranking)
         sweeps = [(problem.ranking, curve)]
         ranking, found = _smallest(problem, sweeps, self.tolerance)
-        path = [_step("sweep", ranking, found, ledger.evaluations)]
+        path = [_step("sweep", ranking, found, cache.evaluations)]
         for _ in range(self.rounds):
-            before = ledger.evaluations
+            before = cache.evaluations
             keep = path[-1].keep.numpy()
-            tries = ledger.toggles(keep, problem.ranking.order.numpy())
-            kept, removed = yield from ledger.judge(ledger.rows(keep[None]), tries)
-            contrast = problem.contrast(kept, removed)
+            toggles = cache.toggles(keep, problem.ranking.order.numpy())
+            phi = yield from cache.evaluate(cache.rows(keep[None]), toggles)
+            contrast = problem.contrast(*phi)
             around = rank_around(problem, keep, contrast[0], contrast[1:])
-            *_, curve = yield from swept(problem, ledger, around)
+            *_, curve = yield from evaluate_sweep(problem, cache, around)
             sweeps.append((around, curve))
             ranking, found = _smallest(problem, sweeps, self.tolerance)
-            path.append(_step("resweep", ranking, found, ledger.evaluations - before))
+            path.append(_step("resweep", ranking, found, cache.evaluations - before))
         return Outcome(path[-1].keep, found, sweeps[0][1], tuple(path))
 
 
@@ -63,13 +63,14 @@ def _smallest(
 ) -> tuple[Ranking, Curve]:
     """Return the smallest subgraph within the tolerance of the best, the earliest of equals.
 
-    It comes as the ranking that it is a prefix of, and its entry of the curve.
+    Returns:
+        The ranking that the subgraph is a prefix of, and its entry of the curve.
     """
     gains = [curve.gain.numpy() for _, curve in sweeps]
-    near = [gain_tolerance(problem, c.kept.numpy(), c.removed.numpy()) for _, c in sweeps]
+    rounding = [gain_tolerance(problem, c.kept.numpy(), c.removed.numpy()) for _, c in sweeps]
     most = max(float(gain.max()) for gain in gains)
     unit = abs(most) if problem.target.task == "regression" else 1.0
-    least = most - max(tolerance * unit, *near)
+    least = most - max(tolerance * unit, *rounding)
     firsts = [int(np.argmax(gain >= least)) if gain.max() >= least else None for gain in gains]
     _, number, entry = min(
         (int(sweeps[number][1].size[first]), number, first)

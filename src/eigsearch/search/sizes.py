@@ -1,4 +1,4 @@
-"""Sizes: which cuts of a ranking a search may try."""
+"""Sizes: which sizes a search may try."""
 
 from __future__ import annotations
 
@@ -15,26 +15,24 @@ from eigsearch.ranking.ranking import Ranking
 def sizes_to_try(ranking: Ranking, sparsity: float, min_size: int = 2) -> list[int]:
     """Return the sizes of Algorithm 1 that do not cut through a tie.
 
-    They run from `min_size` to |E| − 1, and at sparsity s to ⌈(1 − s)·|E|⌉ but never below 2. Only
-    where no cut between two different scores is left are ties split, in stable order. A ranking of
-    nodes cannot be cut at every size: the next smaller one that exists is tried instead.
+    They run from `min_size` to |E| − 1, and at sparsity s to ⌈(1 − s)·|E|⌉ but never below 2. Ties
+    are split, in stable order, only where no cut between two different scores is left. A ranking
+    of nodes cannot be cut at every size: the next smaller one that exists is tried instead.
 
     >>> import torch
     >>> from eigsearch.ranking.ranking import rank
     >>> sizes_to_try(rank(torch.arange(10.0)), sparsity=0.5)
     [2, 3, 4, 5]
     """
-    smallest, largest = size_range(ranking.count, sparsity, min_size)
-    between = [size for size in ranking.cuts if smallest <= size <= largest]
-    return between or sorted({ranking.within(size) for size in range(smallest, largest + 1)})
+    return ranking.sizes_between(*size_range(ranking.count, sparsity, min_size))
 
 
-@lru_cache(maxsize=256)  # searches ask again and again, and exact arithmetic takes its time
+@lru_cache(maxsize=256)  # called for every graph, and exact arithmetic is slow
 def size_range(groups: int, sparsity: float, min_size: int = 2) -> tuple[int, int]:
     """Return the smallest and the largest size to try, in exact arithmetic."""
     check_sparsity(sparsity)
     check_min_size(min_size)
-    if groups < 3:  # no size from 2 to |E| − 1 exists: try those that do
+    if groups < 3:  # no size from 2 to |E| − 1 exists
         return min(1, groups), groups
     smallest = min(int(min_size), groups - 1)
     limit = size_at(groups, sparsity)
@@ -51,8 +49,8 @@ def size_at(groups: int, sparsity: float) -> int:
 
 
 def check_sparsity(sparsity: float) -> None:
-    """Refuse a sparsity that is not a share."""
-    if not _is(Real, sparsity) or not 0 <= sparsity < 1:
+    """Raise InputError if a sparsity is not in [0, 1)."""
+    if not _is_number(Real, sparsity) or not 0 <= sparsity < 1:
         raise InputError(
             f"Expected `sparsity` to be a number of at least 0 and below 1 (got {sparsity!r}). "
             "Pass 0.5 to keep at most half of the edges, 0.0 for no limit."
@@ -60,22 +58,22 @@ def check_sparsity(sparsity: float) -> None:
 
 
 def check_min_size(min_size: int) -> None:
-    """Refuse a smallest size that is not a number of groups."""
+    """Raise InputError if `min_size` is not a number of groups."""
     _check_count("min_size", min_size, "Pass the smallest number of edges that it may have.")
 
 
 def check_size(size: int) -> None:
-    """Refuse a size that is not a number of groups."""
+    """Raise InputError if `size` is not a number of groups."""
     _check_count("size", size, "Pass a number of edges.")
 
 
 def _check_count(name: str, count: int, advice: str) -> None:
-    if not _is(Integral, count) or count < 1:
+    if not _is_number(Integral, count) or count < 1:
         raise InputError(
             f"Expected `{name}` to be a whole number of at least 1 (got {count!r}). {advice}"
         )
 
 
-def _is(kind: type, value: Any) -> bool:
-    """Tell whether a value is a number of a kind, NumPy's included; True is no number."""
+def _is_number(kind: type, value: Any) -> bool:
+    """Return whether a value is a number of a kind, NumPy's included, and no bool."""
     return isinstance(value, kind) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""The paper's search: walk down the ranking once and keep the size that explains best."""
+"""The sweep: evaluate prefixes of the ranking and take the best size."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import torch
 from eigsearch.candidates import EvalCoroutine
 from eigsearch.search.base import Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
-from eigsearch.search.sizes import check_size, size_at, sizes_to_try
+from eigsearch.search.sizes import check_size, size_at, size_range
 
 
-def walk(problem: Problem, sizes: Sequence[int]) -> EvalCoroutine[Curve]:
-    """Evaluate the first k of a ranking, kept alone and removed, for each size k."""
+def evaluate_prefixes(problem: Problem, sizes: Sequence[int]) -> EvalCoroutine[Curve]:
+    """Evaluate the first k groups, alone and removed, for each size k."""
     ranking = problem.ranking
-    kept, removed = yield [ranking.kept(sizes), ranking.removed(sizes)]
+    phi_kept, phi_removed = yield [ranking.kept(sizes), ranking.removed(sizes)]
     size = torch.from_numpy(np.asarray(sizes, np.int64))
-    return Curve.of(problem.target, problem.whole, size, kept, removed)
+    return Curve.of(problem.target, problem.phi_full, size, phi_kept, phi_removed)
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,9 @@ class Sweep:
     name = "sweep"
 
     def steps(self, problem: Problem) -> Steps:
-        """Try each allowed size once and take the best."""
-        curve = yield from walk(
-            problem, sizes_to_try(problem.ranking, problem.sparsity, problem.min_size)
-        )
+        """Evaluate each allowed size and take the best."""
+        allowed = size_range(problem.ranking.count, problem.sparsity, problem.min_size)
+        curve = yield from evaluate_prefixes(problem, problem.ranking.sizes_between(*allowed))
         return _outcome(problem, curve, curve.best)
 
 
@@ -51,7 +50,7 @@ class FixedSize:
         """Evaluate the one subgraph of the given size."""
         groups, size = problem.ranking.count, self.size
         size = size_at(groups, problem.sparsity) if size is None else min(int(size), groups)
-        curve = yield from walk(problem, [problem.ranking.within(size)])
+        curve = yield from evaluate_prefixes(problem, [problem.ranking.within(size)])
         return _outcome(problem, curve, 0)
 
 

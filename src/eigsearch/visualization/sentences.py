@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from eigsearch._utils.tolerances import gain_rounding
 from eigsearch.explanation import sentence as sentences
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.sentence import decimals
-from eigsearch.search.curve import gain_rounding
 from eigsearch.visualization.labels import Names
 
 

@@ -7,8 +7,8 @@ import torch
 from eigsearch.inference.target import Target
 from eigsearch.ranking.ranking import rank
 from eigsearch.search import Problem
-from eigsearch.search.evaluation_cache import Ledger
-from eigsearch.search.refine.surrogate import Fit, fitted, promising
+from eigsearch.search.evaluation_cache import EvaluationCache
+from eigsearch.search.refine.surrogate import QuadraticSurrogate, fit_surrogate, propose
 
 GROUPS = 6
 PATH = np.arange(GROUPS), np.arange(1, GROUPS + 1), np.arange(GROUPS)  # each touches the next
@@ -27,7 +27,7 @@ def phi(rows):
 
 
 def answered(asking):
-    """Answer what a ledger asks for with φ."""
+    """Answer what a cache asks for with φ."""
     candidate_sets = next(asking)
     try:
         asking.send([torch.from_numpy(phi(f.rows(0, len(f)).numpy())) for f in candidate_sets])
@@ -41,35 +41,35 @@ def everything():
 
 
 def test_a_fit_to_everything_finds_what_phi_is_made_of():
-    ledger = Ledger(GROUPS)
-    answered(ledger.judge(ledger.rows(everything()[: 2 ** (GROUPS - 1)])))
-    fit = fitted(problem(), ledger)
-    assert fit.alone == pytest.approx([2, -1, 0.5, -2, 1, 3], abs=0.4)
-    assert np.diag(fit.together, k=1) == pytest.approx([0, 1.5, -3, 0, 2], abs=0.4)
-    assert np.array_equal(fit.together, fit.together.T)
+    cache = EvaluationCache(GROUPS)
+    answered(cache.evaluate(cache.rows(everything()[: 2 ** (GROUPS - 1)])))
+    fit = fit_surrogate(problem(), cache)
+    assert fit.linear == pytest.approx([2, -1, 0.5, -2, 1, 3], abs=0.4)
+    assert np.diag(fit.pairwise, k=1) == pytest.approx([0, 1.5, -3, 0, 2], abs=0.4)
+    assert np.array_equal(fit.pairwise, fit.pairwise.T)
 
 
 def test_the_fit_of_toggled_rows_is_that_of_the_rows_themselves():
     dice = np.random.default_rng(0)
     pairs = np.triu(dice.normal(size=(GROUPS, GROUPS)), k=1)
-    fit = Fit(dice.normal(size=GROUPS), pairs + pairs.T, 0.3)
+    fit = QuadraticSurrogate(dice.normal(size=GROUPS), pairs + pairs.T, 0.3)
     base = dice.random((4, GROUPS)) < 0.5
     kept, removed = fit.of_toggled(base.astype(float))
     for row, i, j in np.ndindex(4, GROUPS, GROUPS):
         toggled = base[row].copy()
         toggled[[i, j]] ^= True  # one toggle where both are the same
         for mask, found in ((toggled, kept), (~toggled, removed)):
-            expected = 0.3 + mask @ fit.alone + mask @ pairs @ mask
+            expected = 0.3 + mask @ fit.linear + mask @ pairs @ mask
             assert found[row, i, j] == pytest.approx(expected)
 
 
 def test_promising_subgraphs_are_new_allowed_and_better_than_chance():
-    ledger, given = Ledger(GROUPS), problem()
+    cache, given = EvaluationCache(GROUPS), problem()
     known = everything()[[3, 7, 12, 24, 33, 40, 48]]
-    answered(ledger.judge(ledger.rows(known)))
-    rows = promising(given, ledger, lambda gain, size: np.where(size > 3, -np.inf, gain), 5)
+    answered(cache.evaluate(cache.rows(known)))
+    rows = propose(given, cache, lambda gain, size: np.where(size > 3, -np.inf, gain), 5)
     assert len(rows) == len(np.unique(rows, axis=0)) == 5
-    assert not ledger.knows(ledger.rows(rows)).any()
+    assert not cache.contains(cache.rows(rows)).any()
     assert set(rows.sum(axis=1)) <= {1, 2, 3}
 
     def gain(rows):

@@ -23,7 +23,7 @@ from eigsearch.errors import UnsupportedError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.options import Options
 from eigsearch.pipeline import Pipeline
-from eigsearch.ranking.ranking import CandidateRanker, Ranker
+from eigsearch.ranking.rankers import CandidateRanker, Ranker
 
 
 @dataclass(frozen=True)

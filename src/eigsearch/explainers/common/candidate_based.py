@@ -26,17 +26,17 @@ class CandidateExplainer(Method):
     """
 
     @abstractmethod
-    def ask(self, instance: PreparedInstance, whole: Tensor) -> EvalCoroutine[Ranking]:
+    def propose(self, instance: PreparedInstance, phi_full: Tensor) -> EvalCoroutine[Ranking]:
         """Ask for candidates until the ranking of a query's groups is known."""
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the score of the group that each edge is in, zero for edges out of reach."""
         with eval_mode(model):
             run = Pipeline(model, Options())
-            (instance,), (whole,) = run.predict([Instance(data, target, node)])
+            (instance,), (phi_full,) = run.predict([Instance(data, target, node)])
             if instance.groups.count == 0:
                 return torch.zeros(data.num_edges, dtype=torch.float64)
-            (ranking,) = scheduler.run([(instance, self.ask(instance, whole))], run.engine)
+            (ranking,) = scheduler.run([(instance, self.propose(instance, phi_full))], run.engine)
         local = ranking.score[instance.groups.index.cpu()]
         if instance.edges is None:
             return local

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from eigsearch.explainers.base import Card
 from eigsearch.explainers.common.candidate_based import CandidateExplainer
-from eigsearch.ranking.ranking import LinearGradients
+from eigsearch.ranking.linear_gradients import LinearGradients
 
 
 class EiGSearchRanking(LinearGradients, CandidateExplainer):

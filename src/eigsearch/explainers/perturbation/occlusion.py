@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from eigsearch._utils.tolerances import score_rounding
 from eigsearch.candidates import EvalCoroutine, LeaveOneOut
 from eigsearch.explainers.base import Card
 from eigsearch.explainers.common.candidate_based import CandidateExplainer
 from eigsearch.inputs.instance import PreparedInstance
-from eigsearch.ranking.ranking import Ranking, rank, rounding
+from eigsearch.ranking.ranking import Ranking, rank
 
 
 class Occlusion(CandidateExplainer):
@@ -26,9 +27,9 @@ class Occlusion(CandidateExplainer):
         citation="Zeiler & Fergus, Visualizing and Understanding CNNs, ECCV 2014",
     )
 
-    def ask(self, instance: PreparedInstance, whole: Tensor) -> EvalCoroutine[Ranking]:
-        """Ask for the graph without each group, once."""
-        (without,) = yield [LeaveOneOut(instance.groups.count)]
+    def propose(self, instance: PreparedInstance, phi_full: Tensor) -> EvalCoroutine[Ranking]:
+        """Propose the graph without each group, once."""
+        (phi_without,) = yield [LeaveOneOut(instance.groups.count)]
         known_target = instance.known_target
-        drop = known_target.change(known_target.value(whole), known_target.value(without))
-        return rank(drop, rounding(drop))
+        drop = known_target.change(known_target.value(phi_full), known_target.value(phi_without))
+        return rank(drop, score_rounding(drop))

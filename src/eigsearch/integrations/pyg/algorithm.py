@@ -21,7 +21,7 @@ from eigsearch.inputs.edge_groups import GroupSpec, make_groups
 from eigsearch.integrations.pyg.inputs import Inputs
 from eigsearch.options import Options
 from eigsearch.pipeline import Instance
-from eigsearch.ranking.ranking import Ranker
+from eigsearch.ranking.rankers import Ranker
 from eigsearch.search import Search
 
 _ONE_COLUMN = (

@@ -1,5 +1,5 @@
 """Refine and Anchored: hill climbing from the sweep's answer."""
 
-from eigsearch.search.refine.climb import Anchored, Refine
+from eigsearch.search.refine.options import Anchored, Refine
 
 __all__ = ["Anchored", "Refine"]

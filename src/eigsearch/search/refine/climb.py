@@ -1,286 +1,242 @@
-"""Refine: start from the sweep's subgraph and walk uphill, one best move at a time."""
+"""Hill climbing: from the sweep's subgraph, one best move at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from eigsearch.candidates import EvalCoroutine
-from eigsearch.search.base import Array, Outcome, Problem, Step, Steps, check_at_least
+from eigsearch.search.base import Array, Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
-from eigsearch.search.evaluation_cache import Ledger, Tries
-from eigsearch.search.refine.surrogate import SMALL, promising
-from eigsearch.search.reranking import rank_around, sweep_of, swept
-from eigsearch.search.tie_breaking import by_promise, gain_tolerance
+from eigsearch.search.evaluation_cache import EvaluationCache, Proposals
+from eigsearch.search.refine.pairs import SHORTLIST, all_pairs, most_common_partner
+from eigsearch.search.refine.surrogate import MAX_GROUPS, propose
+from eigsearch.search.reranking import evaluate_sweep, propose_sweep, rank_around
+from eigsearch.search.tie_breaking import gain_tolerance, order_by_predicted_gain
 
-_SWEEPS = 2  # rounds that sweep again: measured on molecules, later ones find next to nothing
+if TYPE_CHECKING:
+    from eigsearch.search.refine.options import Refine
+
+_SWEEP_ROUNDS = 2  # rounds that sweep again: measured on molecules, later ones find next to nothing
 _ENOUGH = 0.99  # of the highest gain that there can be: nothing is left to find
-_MOST = 6.0  # times the sweep's evaluations, the ranking's included
-_GUESSES = 8  # subgraphs to judge before the fit is made anew
+_MAX_EVALUATIONS = 6.0  # times the sweep's, the ranking's included
+_SURROGATE_BATCH = 8  # subgraphs to evaluate before the surrogate is fitted anew
 _CELLS = 1 << 24  # entries of keep-rows that are laid out together
-_SHORTLIST = 64  # toggles that may pair up: bounds the number of pairs in a large graph
+
+
+def climb(options: Refine, problem: Problem) -> Steps:
+    """Climb from the sweep's subgraph; search a surrogate where that leaves much to gain."""
+    return (yield from _Climb(options, problem).steps())
 
 
 @dataclass(frozen=True, eq=False)
-class _Station:
-    """A subgraph on the way, with φ of it alone and of the graph without it."""
+class _State:
+    """The current subgraph, with φ of it alone and of the graph without it."""
 
     keep: Array
-    kept: float
-    removed: float
+    phi_kept: float
+    phi_removed: float
     gain: float
-    worth: float
-
-
-@dataclass(frozen=True)
-class Refine:
-    """Best improvement from the sweep's subgraph, on gain − parsimony · size − anchor · place.
-
-    A round judges every single toggle around the subgraph, pairs of toggles whose single effects on
-    φ promise most together, and at first also the sweep along the ranking that the toggles give.
-    Then it makes the best of these moves. Where that ends early on a small graph, a fit of φ to all
-    that was judged says what else to try. Where nothing is left to gain, it stops. The result is
-    never below the sweep in gain, for at most six times its evaluations.
-
-    Attributes:
-        rounds: The most moves to make.
-        parsimony: The gain that each group has to bring.
-        tolerance: The least improvement that is worth a move.
-        pairs: How many pairs of toggles to judge in a round.
-        anchor: The gain that a subgraph has to bring to leave the head of the ranking; its place
-            is how many groups it lies behind on average, as a share of all groups.
-    """
-
-    rounds: int = 3
-    parsimony: float = 0.002
-    tolerance: float = 1e-3
-    pairs: int = 6
-    anchor: float = 0.0
-    name = "refine"
-
-    def __post_init__(self) -> None:
-        check_at_least(0, **vars(self))
-
-    def steps(self, problem: Problem) -> Steps:
-        """Climb from the sweep's subgraph and, where that leaves much to gain, leap."""
-        return (yield from _Climb(self, problem.by_groups).steps())
+    objective: float
 
 
 class _Climb:
-    """One climb: what was asked so far, and the way that was taken."""
+    """One climb: what was evaluated so far, and the path that was taken."""
 
     def __init__(self, options: Refine, problem: Problem) -> None:
         self.options = options
         self.problem = problem
-        self.ledger = Ledger(problem.ranking.count)
+        self.cache = EvaluationCache(problem.ranking.count)
         self.path: list[Step] = []
 
     def steps(self) -> Steps:
-        """Sweep, climb, leap; return where that ends."""
-        here, curve = yield from self._start()
-        self.floor = here.gain
+        """Sweep, climb, search the surrogate; return where that ends."""
+        state, curve = yield from self._start()
+        self.floor = state.gain
         # the ranking's evaluations count as the sweep's
         groups = self.problem.ranking.count
-        self.most = _MOST * (1 + groups + self.ledger.evaluations) - (1 + groups)
-        here = yield from self._climb(here)
-        if groups <= SMALL and self.options.rounds:
-            here = yield from self._leap(here)
-        keep = torch.from_numpy(here.keep)
-        phi = (torch.tensor([each], dtype=torch.float64) for each in (here.kept, here.removed))
-        found = Curve.of(self.problem.target, self.problem.whole, keep.sum()[None], *phi)
+        self.budget = _MAX_EVALUATIONS * (1 + groups + self.cache.evaluations) - (1 + groups)
+        state = yield from self._climb(state)
+        if groups <= MAX_GROUPS and self.options.rounds:
+            state = yield from self._surrogate_search(state)
+        keep = torch.from_numpy(state.keep)
+        phi = (
+            torch.tensor([value], dtype=torch.float64)
+            for value in (state.phi_kept, state.phi_removed)
+        )
+        found = Curve.of(self.problem.target, self.problem.phi_full, keep.sum()[None], *phi)
         return Outcome(keep, found, curve, tuple(self.path))
 
-    def _start(self) -> EvalCoroutine[tuple[_Station, Curve]]:
+    def _start(self) -> EvalCoroutine[tuple[_State, Curve]]:
         """Sweep along the problem's ranking; return the best subgraph, and the curve."""
         problem = self.problem
-        tries, kept, removed, curve = yield from swept(problem, self.ledger, problem.ranking)
-        gain = problem.gain(kept, removed)
+        proposals, *phi, curve = yield from evaluate_sweep(problem, self.cache, problem.ranking)
+        gain = problem.gain(*phi)
         entry = curve.best
-        worth = self._held(self._worth(gain, tries.size), [tries], np.array([entry]))
-        values = (float(each[entry]) for each in (kept, removed, gain, worth))
-        here = _Station(tries.rows(np.array([entry]))[0], *values)
-        self._log("sweep", here, 0)
-        return here, curve
+        objective = self._subtract_anchor_penalty(
+            self._objective(gain, proposals.size), [proposals], np.array([entry])
+        )
+        values = (float(column[entry]) for column in (*phi, gain, objective))
+        state = _State(proposals.rows(np.array([entry]))[0], *values)
+        self._log("sweep", state, 0)
+        return state, curve
 
-    def _climb(self, here: _Station) -> EvalCoroutine[_Station]:
+    def _climb(self, state: _State) -> EvalCoroutine[_State]:
         """Make the best move until none helps."""
         for number in range(self.options.rounds):
-            if self._is_enough(here) or self._room < len(here.keep):
+            if self._is_enough(state) or self._remaining < len(state.keep):
                 break
-            before = self.ledger.evaluations
-            there = yield from self._best_move(here, sweep=number < _SWEEPS)
-            self._log("stay" if there is here else "move", there, before)
-            if there is here:
+            before = self.cache.evaluations
+            best = yield from self._best_move(state, sweep=number < _SWEEP_ROUNDS)
+            self._log("stay" if best is state else "move", best, before)
+            if best is state:
                 break
-            here = there
-        return here
+            state = best
+        return state
 
-    def _leap(self, here: _Station) -> EvalCoroutine[_Station]:
-        """Judge what a fit to all that is known promises, until evaluations run out."""
-        while self._room > 0 and not self._is_enough(here):
-            count = min(_GUESSES, self._room)
-            tries = self.ledger.rows(promising(self.problem, self.ledger, self._worth, count))
-            if not len(tries):
+    def _surrogate_search(self, state: _State) -> EvalCoroutine[_State]:
+        """Evaluate what a surrogate of φ proposes, until evaluations run out."""
+        while self._remaining > 0 and not self._is_enough(state):
+            count = min(_SURROGATE_BATCH, self._remaining)
+            rows = propose(self.problem, self.cache, self._objective, count)
+            if not len(rows):
                 break
-            before = self.ledger.evaluations
-            phi = yield from self.ledger.judge(tries)
-            there = self._best_of(here, [tries], *phi)
-            self._log("stay" if there is here else "leap", there, before)
-            here = there
-        return here
+            proposals = self.cache.rows(rows)
+            before = self.cache.evaluations
+            phi = yield from self.cache.evaluate(proposals)
+            best = self._best_of(state, [proposals], *phi)
+            self._log("stay" if best is state else "leap", best, before)
+            state = best
+        return state
 
-    def _best_move(self, here: _Station, sweep: bool) -> EvalCoroutine[_Station]:
-        """Return the best subgraph in reach; where none is better by the tolerance, this one."""
-        problem, ledger = self.problem, self.ledger
-        singles = ledger.toggles(here.keep, problem.ranking.order.numpy())
-        kept, removed = yield from ledger.judge(singles)
-        tries = [singles, self._promising_pairs(here, singles, kept, removed)]
+    def _best_move(self, state: _State, sweep: bool) -> EvalCoroutine[_State]:
+        """Return the best subgraph in reach; if none is better by the tolerance, this one."""
+        problem, cache = self.problem, self.cache
+        singles = cache.toggles(state.keep, problem.ranking.order.numpy())
+        phi_kept, phi_removed = yield from cache.evaluate(singles)
+        proposals = [singles, self._propose_pairs(state, singles, phi_kept, phi_removed)]
         if sweep:
-            phi = np.append(kept, here.kept), np.append(removed, here.removed)
+            phi = np.append(phi_kept, state.phi_kept), np.append(phi_removed, state.phi_removed)
             contrast = problem.contrast(*phi)
-            ranking = rank_around(problem, here.keep, contrast[-1], contrast[:-1])
-            tries.append(sweep_of(problem, ledger, ranking))
-        while sum(map(len, tries[1:])) > self._room:
-            tries.pop()
-        more = yield from ledger.judge(*tries[1:])
-        kept, removed = np.append(kept, more[0]), np.append(removed, more[1])
-        return self._best_of(here, tries, kept, removed)
+            ranking = rank_around(problem, state.keep, contrast[-1], contrast[:-1])
+            proposals.append(propose_sweep(problem, cache, ranking))
+        while sum(map(len, proposals[1:])) > self._remaining:
+            proposals.pop()
+        more_kept, more_removed = yield from cache.evaluate(*proposals[1:])
+        phi = np.append(phi_kept, more_kept), np.append(phi_removed, more_removed)
+        return self._best_of(state, proposals, *phi)
 
     def _best_of(
-        self, here: _Station, tries: Sequence[Tries], kept: Array, removed: Array
-    ) -> _Station:
-        """Return the best of some subgraphs, or this one where none is better by the tolerance."""
-        gain = self.problem.gain(kept, removed)
-        near = gain_tolerance(self.problem, kept, removed)
-        worth = self._worth(gain, np.concatenate([each.size for each in tries]))
-        worth[gain < self.floor - near] = -np.inf
-        least = here.worth + self.options.tolerance + near
-        worth = self._held(worth, tries, np.flatnonzero(worth > least))
-        if worth.max() <= least:
-            return here
-        # equal moves: the one whose groups stand first in the ranking, whatever the numbering
-        entry = int((worth >= worth.max() - near).argmax())
-        values = (float(each[entry]) for each in (kept, removed, gain, worth))
-        return _Station(_row(tries, entry), *values)
+        self, state: _State, proposals: Sequence[Proposals], phi_kept: Array, phi_removed: Array
+    ) -> _State:
+        """Return the best of the proposals; if none is better by the tolerance, this state."""
+        gain = self.problem.gain(phi_kept, phi_removed)
+        rounding = gain_tolerance(self.problem, phi_kept, phi_removed)
+        objective = self._objective(gain, np.concatenate([part.size for part in proposals]))
+        objective[gain < self.floor - rounding] = -np.inf
+        least = state.objective + self.options.tolerance + rounding
+        objective = self._subtract_anchor_penalty(
+            objective, proposals, np.flatnonzero(objective > least)
+        )
+        if objective.max() <= least:
+            return state
+        # among equal moves, the one whose groups come first in the ranking
+        entry = int((objective >= objective.max() - rounding).argmax())
+        values = (float(column[entry]) for column in (phi_kept, phi_removed, gain, objective))
+        return _State(_row(proposals, entry), *values)
 
-    def _worth(self, gain: Array, size: Array) -> Array:
+    def _objective(self, gain: Array, size: Array) -> Array:
         """Return gain − parsimony · size, −∞ for a size that is not allowed."""
         smallest, largest = self.problem.allowed
-        worth = gain - self.options.parsimony * size
-        worth[(size < smallest) | (size > largest)] = -np.inf
-        return worth
+        objective = gain - self.options.parsimony * size
+        objective[(size < smallest) | (size > largest)] = -np.inf
+        return objective
 
-    def _held(self, worth: Array, tries: Sequence[Tries], entries: Array) -> Array:
-        """Return the worth of subgraphs with the place of some of them taken into account."""
+    def _subtract_anchor_penalty(
+        self, objective: Array, proposals: Sequence[Proposals], entries: Array
+    ) -> Array:
+        """Subtract from some entries what their distance to the ranking's head costs."""
         if not self.options.anchor or not len(entries):
-            return worth
-        groups = len(self._place)
-        for some in np.array_split(entries, 1 + len(entries) * groups // _CELLS):
-            rows = _rows(tries, some)
+            return objective
+        groups = len(self._rank_position)
+        for chunk in np.array_split(entries, 1 + len(entries) * groups // _CELLS):
+            rows = _rows(proposals, chunk)
             size = rows.sum(axis=1)
-            behind = rows @ self._place / np.maximum(size, 1) - (size - 1) / 2
-            worth[some] -= self.options.anchor / groups * behind
-        return worth
+            behind = rows @ self._rank_position / np.maximum(size, 1) - (size - 1) / 2
+            objective[chunk] -= self.options.anchor / groups * behind
+        return objective
 
     @cached_property
-    def _place(self) -> Array:
-        """The place of each group in the ranking; groups that tie share their mean place."""
+    def _rank_position(self) -> Array:
+        """The position of each group in the ranking; groups that tie share their mean position."""
         ranking = self.problem.ranking
         ends = np.array([0, *ranking.cuts])
-        place = np.empty(ranking.count)
-        place[ranking.order.numpy()] = np.repeat((ends[:-1] + ends[1:] - 1) / 2, np.diff(ends))
-        return place
+        position = np.empty(ranking.count)
+        position[ranking.order.numpy()] = np.repeat((ends[:-1] + ends[1:] - 1) / 2, np.diff(ends))
+        return position
 
-    def _promising_pairs(
-        self, here: _Station, singles: Tries, kept: Array, removed: Array
-    ) -> Tries:
-        """Return pairs of toggles with much promise: single toggles around the most promising one.
+    def _propose_pairs(
+        self, state: _State, singles: Proposals, phi_kept: Array, phi_removed: Array
+    ) -> Proposals:
+        """Return the pairs of toggles with the highest predicted objective, around one toggle.
 
-        The promise of a pair is its worth if the two effects on φ added up.
+        The prediction adds up the two single effects on φ.
         """
         problem = self.problem
-        one, other = _two_of(min(len(kept), _SHORTLIST))
-        if len(kept) > _SHORTLIST:
-            single = by_promise(problem, problem.gain(kept, removed), kept, removed)
-            short = np.sort(single[:_SHORTLIST])
-            one, other = short[one], short[other]
-        size = singles.size[one] + singles.size[other] - np.count_nonzero(here.keep)
+        left, right = all_pairs(min(len(phi_kept), SHORTLIST))
+        if len(phi_kept) > SHORTLIST:
+            gain = problem.gain(phi_kept, phi_removed)
+            order = order_by_predicted_gain(problem, gain, phi_kept, phi_removed)
+            short = np.sort(order[:SHORTLIST])
+            left, right = short[left], short[right]
+        size = singles.size[left] + singles.size[right] - np.count_nonzero(state.keep)
         smallest, largest = problem.allowed
         allowed = np.flatnonzero((size >= smallest) & (size <= largest))
-        one, other, size = one[allowed], other[allowed], size[allowed]
-        phi = kept[one] + kept[other] - here.kept, removed[one] + removed[other] - here.removed
-        best = by_promise(problem, self._worth(problem.gain(*phi), size), *phi)
-        first, partners = _star(one[best], other[best], self.options.pairs)
-        order, base = problem.ranking.order.numpy(), here.keep.copy()
-        base[order[first]] ^= True
-        return self.ledger.toggles(base, order[partners])
+        left, right, size = left[allowed], right[allowed], size[allowed]
+        phi = (
+            phi_kept[left] + phi_kept[right] - state.phi_kept,
+            phi_removed[left] + phi_removed[right] - state.phi_removed,
+        )
+        best = order_by_predicted_gain(problem, self._objective(problem.gain(*phi), size), *phi)
+        common, partners = most_common_partner(left[best], right[best], self.options.pairs)
+        order, base = problem.ranking.order.numpy(), state.keep.copy()
+        base[order[common]] ^= True
+        return self.cache.toggles(base, order[partners])
 
     @property
-    def _room(self) -> int:
-        """How many subgraphs may still be judged, each alone and removed."""
-        return max(0, int(self.most - self.ledger.evaluations) // 2)
+    def _remaining(self) -> int:
+        """How many subgraphs may still be evaluated, each alone and removed."""
+        return max(0, int(self.budget - self.cache.evaluations) // 2)
 
-    def _is_enough(self, here: _Station) -> bool:
-        return here.gain >= _ENOUGH * self.problem.bound
+    def _is_enough(self, state: _State) -> bool:
+        return state.gain >= _ENOUGH * self.problem.max_gain
 
-    def _log(self, move: str, here: _Station, before: int) -> None:
-        keep = torch.from_numpy(here.keep)
-        self.path.append(Step(move, keep, here.gain, self.ledger.evaluations - before))
-
-
-@dataclass(frozen=True)
-class Anchored(Refine):
-    """Refine that leaves the ranking only where that pays.
-
-    A search that looks at nothing but gain drifts to subgraphs that please the model and mean
-    little. The anchor costs little gain, and keeps robust fidelity closer to the sweep's. A price
-    for each connected piece, moving ties as a whole, and robust fidelity in the choice between
-    near-equals were tried as well: each helps in some settings and hurts in others.
-    """
-
-    anchor: float = 0.5
-    name = "anchored"
+    def _log(self, move: str, state: _State, before: int) -> None:
+        keep = torch.from_numpy(state.keep)
+        self.path.append(Step(move, keep, state.gain, self.cache.evaluations - before))
 
 
-@lru_cache(maxsize=_SHORTLIST)
-def _two_of(count: int) -> tuple[Array, Array]:
-    """Return the pairs of numbers below a count, as two columns."""
-    one, other = np.triu_indices(count, k=1)
-    return one, other
-
-
-def _star(one: Array, other: Array, count: int) -> tuple[int, Array]:
-    """Return what most of the first `count` pairs have in common, and its first partners.
-
-    An engine computes pairs that share a toggle from one common base.
-    """
-    if not len(one[:count]):
-        return 0, one[:0]
-    common = int(np.bincount(np.append(one[:count], other[:count])).argmax())
-    mine = np.flatnonzero((one == common) | (other == common))[:count]
-    return common, one[mine] + other[mine] - common
-
-
-def _row(tries: Sequence[Tries], entry: int) -> Array:
-    """Return the keep-mask of an entry of several tries, counted through."""
-    for each in tries:
-        if entry < len(each):
+def _row(proposals: Sequence[Proposals], entry: int) -> Array:
+    """Return the keep-mask of an entry, numbered through all proposals."""
+    for part in proposals:
+        if entry < len(part):
             break
-        entry -= len(each)
-    return each.rows(np.array([entry]))[0]
+        entry -= len(part)
+    return part.rows(np.array([entry]))[0]
 
 
-def _rows(tries: Sequence[Tries], entries: Array) -> Array:
-    """Return the keep-masks of entries of several tries, counted through, in ascending order."""
-    parts, start = [], 0
-    for each in tries:
-        stop = start + len(each)
+def _rows(proposals: Sequence[Proposals], entries: Array) -> Array:
+    """Return the keep-masks of ascending entries, numbered through all proposals."""
+    masks, start = [], 0
+    for part in proposals:
+        stop = start + len(part)
         own = entries[(entries >= start) & (entries < stop)] - start
         if len(own):
-            parts.append(each.rows(own))
+            masks.append(part.rows(own))
         start = stop
-    return np.concatenate(parts)
+    return np.concatenate(masks)

@@ -1,4 +1,4 @@
-"""A fit of φ to everything that a search has asked, and the subgraphs that it promises most."""
+"""A quadratic surrogate of φ, fitted to all evaluations of a search."""
 
 from __future__ import annotations
 
@@ -9,125 +9,130 @@ from functools import cached_property
 import numpy as np
 
 from eigsearch.search.base import Array, Problem
-from eigsearch.search.evaluation_cache import Ledger
-from eigsearch.search.tie_breaking import by_promise, descending, score_tolerance
+from eigsearch.search.evaluation_cache import EvaluationCache
+from eigsearch.search.tie_breaking import order_by_predicted_gain, order_descending, score_tolerance
 
-SMALL = 16  # groups: a larger graph would have to ask far more before a fit says anything
+MAX_GROUPS = 16  # a larger graph needs far more evaluations before a fit predicts anything
 _RIDGE = 0.1
-_CROWDED = 4  # pairs per group: where hubs make more, a group counts by itself only
-_LONG_LIST = 512  # promising subgraphs to look at until enough of them are new
+_MAX_PAIRS = 4  # per group; where hubs make more, the fit has no pairs
+_LONG_LIST = 512  # best predictions to look through for new subgraphs
 
-Worth = Callable[[Array, Array], Array]
+Objective = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class QuadraticSurrogate:
     """φ(S) ≈ a + Σ wᵢ + Σ qᵢⱼ over the groups of S, and over the pairs of them that touch.
 
     Attributes:
-        alone: The weight of each group, w.
-        together: The weight of each pair of groups, q, symmetric.
+        linear: The weight of each group, w.
+        pairwise: The weight of each pair of groups, q, symmetric.
         constant: The weight of the empty subgraph, a.
     """
 
-    alone: Array
-    together: Array
+    linear: Array
+    pairwise: Array
     constant: float
 
     @cached_property
     def contrast(self) -> Array:
-        """What each group adds to φ of a subgraph less φ of its rest; pairs cancel but for this."""
-        return 2 * self.alone + self.together.sum(axis=1)
+        """What each group adds to φ of a subgraph minus φ of its complement."""
+        return 2 * self.linear + self.pairwise.sum(axis=1)
 
-    def along(self, order: Array) -> Fit:
-        """Return the same fit with the groups numbered along an order."""
-        return Fit(self.alone[order], self.together[np.ix_(order, order)], self.constant)
+    def reordered(self, order: Array) -> QuadraticSurrogate:
+        """Return the surrogate with the groups renumbered by an order."""
+        return QuadraticSurrogate(
+            self.linear[order], self.pairwise[np.ix_(order, order)], self.constant
+        )
 
     def of_toggled(self, rows: Array) -> tuple[Array, Array]:
-        """Return φ of each row with groups i and j toggled, `[n, G, G]`, and φ of what it leaves.
+        """Return φ of each row with groups i and j toggled, and φ of its complement, `[n, G, G]`.
 
         On the diagonal one group is toggled.
         """
         sign = 1.0 - 2.0 * rows
-        step = sign * (self.alone + rows @ self.together)
-        phi = self.constant + rows @ self.alone + ((rows @ self.together) * rows).sum(axis=1) / 2
-        both = step[:, :, None] + step[:, None] + self.together * sign[:, :, None] * sign[:, None]
+        step = sign * (self.linear + rows @ self.pairwise)
+        phi = self.constant + rows @ self.linear + ((rows @ self.pairwise) * rows).sum(axis=1) / 2
+        both = step[:, :, None] + step[:, None] + self.pairwise * sign[:, :, None] * sign[:, None]
         lead = sign * self.contrast
-        ahead = rows @ self.contrast - self.alone.sum() - self.together.sum() / 2
+        ahead = rows @ self.contrast - self.linear.sum() - self.pairwise.sum() / 2
         more = lead[:, :, None] + lead[:, None]
-        one = np.arange(len(self.alone))
-        both[:, one, one], more[:, one, one] = step, lead
-        kept = phi[:, None, None] + both
-        return kept, kept - ahead[:, None, None] - more
+        diagonal = np.arange(len(self.linear))
+        both[:, diagonal, diagonal], more[:, diagonal, diagonal] = step, lead
+        phi_kept = phi[:, None, None] + both
+        return phi_kept, phi_kept - ahead[:, None, None] - more
 
 
-def fitted(problem: Problem, ledger: Ledger) -> Fit:
-    """Return the ridge regression of φ on groups, and on pairs of them, over a ledger."""
+def fit_surrogate(problem: Problem, cache: EvaluationCache) -> QuadraticSurrogate:
+    """Return the ridge regression of φ on groups and touching pairs, over all evaluations."""
     groups = problem.ranking.count
-    one, other = _touching(problem)
-    if len(one) > _CROWDED * groups:
-        one, other = one[:0], other[:0]
-    rows = np.concatenate([each.rows(np.arange(len(each))) for each in ledger.tried])
-    code = np.concatenate([each.code for each in ledger.tried])
-    once = np.unique(code, return_index=True)[1]
-    kept, removed = ledger.recall(*ledger.tried)
+    left, right = _touching_pairs(problem)
+    if len(left) > _MAX_PAIRS * groups:
+        left, right = left[:0], right[:0]
+    rows = np.concatenate([part.rows(np.arange(len(part))) for part in cache.evaluated])
+    key = np.concatenate([part.key for part in cache.evaluated])
+    first = np.unique(key, return_index=True)[1]
+    phi_kept, phi_removed = cache.lookup(*cache.evaluated)
     rows, phi = (
-        np.concatenate([rows[once], ~rows[once]]),
-        np.concatenate([kept[once], removed[once]]),
+        np.concatenate([rows[first], ~rows[first]]),
+        np.concatenate([phi_kept[first], phi_removed[first]]),
     )
-    columns = np.concatenate([np.ones((len(rows), 1)), rows, rows[:, one] & rows[:, other]], axis=1)
+    columns = np.concatenate(
+        [np.ones((len(rows), 1)), rows, rows[:, left] & rows[:, right]], axis=1
+    )
     ridge = _RIDGE * np.eye(columns.shape[1])
     weight = np.linalg.solve(columns.T @ columns + ridge, columns.T @ phi)
-    together = np.zeros((groups, groups))
-    together[one, other] = together[other, one] = weight[1 + groups :]
-    return Fit(weight[1 : 1 + groups], together, float(weight[0]))
+    pairwise = np.zeros((groups, groups))
+    pairwise[left, right] = pairwise[right, left] = weight[1 + groups :]
+    return QuadraticSurrogate(weight[1 : 1 + groups], pairwise, float(weight[0]))
 
 
-def promising(problem: Problem, ledger: Ledger, worth: Worth, count: int) -> Array:
-    """Return subgraphs that a fit to the ledger promises most for and that were never judged.
+def propose(problem: Problem, cache: EvaluationCache, objective: Objective, count: int) -> Array:
+    """Return the new subgraphs with the highest predicted objective.
 
-    They are found along the sweep that the fit itself suggests, and up to two toggles beside it. Of
-    equal promises, those around smaller subgraphs and of groups that this sweep meets first lead.
+    They lie at most two toggles beside the sweep along the surrogate's own ranking. Among equal
+    predictions, smaller prefixes of that sweep come first, then groups that it meets first.
     """
-    fit, order = fitted(problem, ledger), problem.ranking.order.numpy()
-    contrast = fit.contrast[order]
-    order = order[descending(contrast, score_tolerance(problem, contrast))[0]]
+    surrogate, order = fit_surrogate(problem, cache), problem.ranking.order.numpy()
+    contrast = surrogate.contrast[order]
+    order = order[order_descending(contrast, score_tolerance(problem, contrast))[0]]
     smallest, largest = problem.allowed
     rows = np.tri(len(order), dtype=bool)[smallest - 1 : largest]
-    kept, removed = fit.along(order).of_toggled(rows.astype(float))
-    promise = worth(problem.gain(kept, removed), _sizes_of_toggled(rows))
-    promise[:, np.tri(len(order), k=-1, dtype=bool)] = -np.inf  # each pair once
-    allowed = np.nonzero(promise > -np.inf)
-    best = by_promise(problem, *(each[allowed] for each in (promise, kept, removed)))
-    found = _toggled(rows, *(each[best[:_LONG_LIST]] for each in allowed))
-    return _unknown(ledger, found[:, np.argsort(order)])[:count]
+    phi_kept, phi_removed = surrogate.reordered(order).of_toggled(rows.astype(float))
+    predicted = objective(problem.gain(phi_kept, phi_removed), _sizes_of_toggled(rows))
+    predicted[:, np.tri(len(order), k=-1, dtype=bool)] = -np.inf  # (i, j) is (j, i)
+    allowed = np.nonzero(predicted > -np.inf)
+    columns = (column[allowed] for column in (predicted, phi_kept, phi_removed))
+    best = order_by_predicted_gain(problem, *columns)[:_LONG_LIST]
+    found = _toggled(rows, *(index[best] for index in allowed))
+    return _new_rows(cache, found[:, np.argsort(order)])[:count]
 
 
 def _sizes_of_toggled(rows: Array) -> Array:
     """Return the size of each row with groups i and j toggled, `[n, G, G]`."""
     sign = 1 - 2 * rows
     size = rows.sum(axis=1)[:, None, None] + sign[:, :, None] + sign[:, None]
-    one = np.arange(rows.shape[1])
-    size[:, one, one] -= sign
+    diagonal = np.arange(rows.shape[1])
+    size[:, diagonal, diagonal] -= sign
     return size
 
 
-def _toggled(rows: Array, start: Array, one: Array, other: Array) -> Array:
-    """Return some of the rows with two groups toggled, or one where both are the same."""
-    found, number = rows[start], np.arange(len(start))
-    found[number, one] ^= True
-    found[number, other] ^= one != other
+def _toggled(rows: Array, base: Array, left: Array, right: Array) -> Array:
+    """Return `rows[base]` with two groups toggled, or one where both are the same."""
+    found, number = rows[base], np.arange(len(base))
+    found[number, left] ^= True
+    found[number, right] ^= left != right
     return found
 
 
-def _unknown(ledger: Ledger, rows: Array) -> Array:
-    """Return the rows that are new to a ledger, each once."""
-    tries = ledger.rows(rows)
-    first = np.sort(np.unique(tries.code, return_index=True)[1])
-    return rows[first[~ledger.knows(tries)[first]]]
+def _new_rows(cache: EvaluationCache, rows: Array) -> Array:
+    """Return the distinct rows that were not evaluated yet."""
+    proposals = cache.rows(rows)
+    first = np.sort(np.unique(proposals.key, return_index=True)[1])
+    return rows[first[~cache.contains(proposals)[first]]]
 
 
-def _touching(problem: Problem) -> tuple[Array, Array]:
+def _touching_pairs(problem: Problem) -> tuple[Array, Array]:
     """Return the pairs of groups that share a node, as two columns."""
     source, target, group = problem.edges
     removable = group >= 0
@@ -135,5 +140,5 @@ def _touching(problem: Problem) -> tuple[Array, Array]:
     ends = np.zeros((nodes, problem.ranking.count))
     for end in (source, target):
         ends[end[removable], group[removable]] = 1
-    one, other = np.nonzero(np.triu(ends.T @ ends, k=1))
-    return one, other
+    left, right = np.nonzero(np.triu(ends.T @ ends, k=1))
+    return left, right
