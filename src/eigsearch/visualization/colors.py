@@ -1,8 +1,8 @@
-"""The palette: one colour for each role and class, one colour and dash for each method.
+"""Define the colours of roles, classes and atoms, and the line style of each explainer.
 
-The hues are those of Okabe and Ito (2008), which the colour-blind can tell apart; on a dark ground
-they are lifted. In thin lines some are near, and there are more methods than hues: the dash tells
-these apart.
+The hues are those of Okabe and Ito (2008), which colour-blind readers can distinguish; they are
+lighter on a dark background. Some hues are close in thin lines, and there are more explainers than
+hues: the dash distinguishes these.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from zlib import crc32
 
 @dataclass(frozen=True)
 class Colour:
-    """A colour as it is on a light and on a dark ground."""
+    """A colour on a light and on a dark background."""
 
     light: str
     dark: str
@@ -22,7 +22,7 @@ class Colour:
 
 @dataclass(frozen=True)
 class Style:
-    """How a method's line is drawn: its colour, and its dash as SVG writes it (none if empty)."""
+    """Colour and SVG dash pattern (empty for a solid line) of an explainer's curve."""
 
     colour: Colour
     dash: str = ""
@@ -38,9 +38,9 @@ OLIVE = Colour("#8f8300", "#e3d94e")
 GREY = Colour("#6b7280", "#9aa3b2")
 
 ROLES = {
-    "for": VERMILION,  # an edge that speaks for the target
-    "against": BLUE,  # an edge that speaks against it
-    "chosen": Colour("#ffd9a8", "#6b4413"),  # the ground under the chosen subgraph
+    "for": VERMILION,  # edges with a positive score
+    "against": BLUE,  # edges with a negative score
+    "chosen": Colour("#ffd9a8", "#6b4413"),  # background of the chosen subgraph
     "plus": BLUE,
     "minus": PURPLE,
     "gain": GREEN,
@@ -58,9 +58,9 @@ ATOMS = {
     "H": GREY,
 }
 
-_DASHES = ("", "6 3", "8 3 2 3")  # no dots, which mean published values in a report
-# The methods of each hue, one per dash; None where nobody needs it. Those that are often compared
-# differ in dash where some eyes confuse their hues.
+_DASHES = ("", "6 3", "8 3 2 3")  # not dotted: dots mark published values in a report
+# Explainers per hue, one per dash; None leaves a style free. Explainers that are often compared
+# differ in dash if colour-blind readers confuse their hues.
 _METHODS = {
     BLUE: ("gnnexplainer", "gstarx", "sa"),
     GREEN: ("gradcam", "degree", "guidedbackprop"),
@@ -85,26 +85,26 @@ _SHORT = {
 
 
 def method_style(name: str) -> Style:
-    """Return the style of a method, by any spelling of its name.
+    """Return the line style of an explainer, by any spelling of its name.
 
-    EiG-Search alone is vermilion. A name that is not known has a fixed style as well.
+    Only EiG-Search is vermilion. An unknown name gets a style by its hash.
 
     >>> method_style("GNNExplainer") == method_style("gnn_explainer")
     True
     """
-    plain = "".join(letter for letter in name.lower().replace("×", "x") if letter.isalnum())
-    plain = _SHORT.get(plain, plain)
-    if plain.startswith("eig"):
+    key = "".join(letter for letter in name.lower().replace("×", "x") if letter.isalnum())
+    key = _SHORT.get(key, key)
+    if key.startswith("eig"):
         return Style(VERMILION)
-    return _STYLES.get(plain) or [*_STYLES.values()][crc32(plain.encode()) % len(_STYLES)]
+    return _STYLES.get(key) or [*_STYLES.values()][crc32(key.encode()) % len(_STYLES)]
 
 
-def css_variables(ground: str, more: Mapping[str, Colour] | None = None) -> dict[str, str]:
-    """Return the CSS variables of the palette for a `"light"` or a `"dark"` ground."""
+def css_variables(theme: str, extra: Mapping[str, Colour] | None = None) -> dict[str, str]:
+    """Return the palette as CSS variables for the `"light"` or the `"dark"` theme."""
     named = {
         **ROLES,
         **{f"class-{index}": colour for index, colour in enumerate(CLASSES)},
         **{f"atom-{symbol}": colour for symbol, colour in ATOMS.items()},
-        **(more or {}),
+        **(extra or {}),
     }
-    return {f"--{name}": getattr(colour, ground) for name, colour in named.items()}
+    return {f"--{name}": getattr(colour, theme) for name, colour in named.items()}

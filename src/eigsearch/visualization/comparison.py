@@ -1,4 +1,4 @@
-"""The comparison: several explanations of one prediction side by side."""
+"""Write a page that compares several explanations of one prediction."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from eigsearch.visualization.page_data import Configuration, answer, picture, un
 def save_comparison(
     explanations: Mapping[str, SubgraphExplanation], path: str | Path, names: Names | None = None
 ) -> Path:
-    """Write explanations of one prediction, by the name of their method, as one HTML page."""
+    """Write explanations of one prediction, keyed by explainer, as one HTML page."""
     return save_page(comparison_page(explanations, names), path)
 
 
 def comparison_page(
     explanations: Mapping[str, SubgraphExplanation], names: Names | None = None
 ) -> str:
-    """Return the HTML page that shows explanations in one layout and their curves in one plot."""
+    """Return an HTML page with all explanations in one layout and one curve plot."""
     _check_same_prediction(explanations)
     names = names or Names()
     drawing = draw(list(explanations.values()), names)
@@ -70,9 +70,9 @@ def _check_same_prediction(explanations: Mapping[str, SubgraphExplanation]) -> N
             )
 
 
-def _same_prediction(one: SubgraphExplanation, other: SubgraphExplanation) -> bool:
+def _same_prediction(left: SubgraphExplanation, right: SubgraphExplanation) -> bool:
     return (
-        (one.node, one.target) == (other.node, other.target)
-        and torch.equal(one.data.edge_index.cpu(), other.data.edge_index.cpu())
-        and torch.equal(one.group.cpu(), other.group.cpu())
+        (left.node, left.target) == (right.node, right.target)
+        and torch.equal(left.data.edge_index.cpu(), right.data.edge_index.cpu())
+        and torch.equal(left.group.cpu(), right.group.cpu())
     )

@@ -1,4 +1,4 @@
-"""The chemical elements, as far as drawing a molecule needs them."""
+"""Chemical element symbols and formulas."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def is_element(symbol: str) -> bool:
-    """Tell whether a name is the symbol of a chemical element."""
+    """Return whether a name is the symbol of a chemical element."""
     return symbol in SYMBOLS
 
 
 def subscript(number: int) -> str:
-    """Return a count as it stands in a formula: nothing for one.
+    """Return a count as a formula subscript; empty for one.
 
     >>> "NO" + subscript(2)
     'NO₂'
@@ -36,11 +36,12 @@ def formula(symbols: list[str]) -> str:
     'NO₂'
     """
     return "".join(
-        symbol + subscript(symbols.count(symbol)) for symbol in sorted(set(symbols), key=_place)
+        symbol + subscript(symbols.count(symbol))
+        for symbol in sorted(set(symbols), key=_formula_position)
     )
 
 
-def _place(symbol: str) -> tuple[int, str]:
+def _formula_position(symbol: str) -> tuple[int, str]:
     if symbol == "H":
         return len(_FORMULA_FIRST) + 1, symbol
     return (

@@ -1,4 +1,4 @@
-"""The page of one explanation."""
+"""Write the page of one explanation."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def explanation_page(explanation: SubgraphExplanation, names: Names | None = Non
 
 
 def explanation_frame(explanation: SubgraphExplanation) -> str:
-    """Return the page of an explanation as a notebook shows it."""
+    """Return the page of an explanation in a frame for notebooks."""
     return framed(explanation_page(explanation), _FRAME_HEIGHT)
 
 
 def explanation_item(
     explanation: SubgraphExplanation, drawing: Drawing, names: Names
 ) -> dict[str, Any]:
-    """Return what a page needs to show one explanation."""
+    """Return one explanation as the JSON that a page shows."""
     return {
         **picture(drawing, explanation.node),
         **answer(explanation, drawing, names),
@@ -50,7 +50,7 @@ def explanation_item(
 
 
 def shared(names: Names) -> dict[str, Any]:
-    """Return what all explanations of a page have in common."""
+    """Return the page data that all explanations of a page share."""
     return {
         "classes": list(names.class_names or ()),
         "sentence": SENTENCE,
@@ -59,5 +59,7 @@ def shared(names: Names) -> dict[str, Any]:
 
 
 def _title(explanation: SubgraphExplanation, names: Names) -> str:
-    what = "Explanation" if explanation.node is None else f"Explanation of node {explanation.node}"
-    return f"{names.title} · {what}" if names.title else what
+    subject = (
+        "Explanation" if explanation.node is None else f"Explanation of node {explanation.node}"
+    )
+    return f"{names.title} · {subject}" if names.title else subject

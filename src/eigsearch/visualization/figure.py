@@ -1,4 +1,4 @@
-"""Figures: explanations as matplotlib axes and as pictures, the same bytes from run to run."""
+"""Draw explanations with matplotlib; the same explanation gives the same bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def plot(
 ) -> Axes:
     """Draw the graph with its chosen subgraph on matplotlib axes and return them.
 
-    Without `ax` they are the axes of a new figure.
+    Without `ax`, a new figure is made.
     """
     names = names or Names()
     drawing = draw([explanation], names)
@@ -93,7 +93,7 @@ def save_figure(
 
 
 def _two_panels(width: float, height: float) -> tuple[Figure, Axes, Axes]:
-    """Return a figure with axes for a graph of this many inches and axes for its curve."""
+    """Return a figure, the axes of the graph (size in inches) and the axes of its curve."""
     from matplotlib.figure import Figure
 
     height = max(height, 2.3)
@@ -108,7 +108,7 @@ def _two_panels(width: float, height: float) -> tuple[Figure, Axes, Axes]:
 
 @contextmanager
 def _deterministic() -> Iterator[None]:
-    """Set what makes the same figure the same file, whatever the user's settings are."""
+    """Use fixed matplotlib settings, so that a figure has the same bytes everywhere."""
     try:
         import matplotlib
     except ImportError:
@@ -120,7 +120,7 @@ def _deterministic() -> Iterator[None]:
 
 
 def _extent(drawing: Drawing) -> tuple[float, float]:
-    """Return the width and height in inches at which a drawing is neither cramped nor huge."""
+    """Return a readable width and height in inches for a drawing."""
     spread = np.ptp(drawing.positions, axis=0) + 60.0
     shrink = min(1.0, _LARGEST / (_INCHES * float(spread.max())))
     wide, high = np.maximum(spread * _INCHES * shrink, (2.0, 1.5))

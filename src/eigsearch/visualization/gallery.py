@@ -1,7 +1,6 @@
-"""The gallery: the explanations of a data set as one page.
+"""Write the explanations of a data set as one self-contained page.
 
-One file holds them all, so that it can be sent to a colleague as it is. A thumbnail opens its
-explanation in place, from the same compact data and with the same view as a page of its own.
+A thumbnail opens its explanation in place, with the same view as the page of one explanation.
 """
 
 from __future__ import annotations
@@ -32,20 +31,26 @@ def gallery_page(
     names: Names | None = None,
     numbers: Sequence[int] | None = None,
 ) -> str:
-    """Return the HTML page of many explanations: thumbnails, distributions and motifs.
+    """Return an HTML page with thumbnails, distributions and motifs of explanations.
 
-    `numbers` are those that the graphs have in their data set, where the page shows only some.
+    Args:
+        explanations: At least one explanation.
+        names: Names of classes, nodes and edges.
+        numbers: Index of each graph in its data set, if the page shows only part of it.
+
+    Raises:
+        InputError: If there is no explanation.
     """
     names = names or Names()
     items: list[dict[str, Any]] = []
     pieces: list[Piece] = []
     configuration = Configuration()
-    for place, explanation in enumerate(explanations):
-        number = place if numbers is None else numbers[place]
+    for item_index, explanation in enumerate(explanations):
+        number = item_index if numbers is None else numbers[item_index]
         drawing = draw([explanation], names)
         item = explanation_item(explanation, drawing, names)
         items.append({"title": _title(number, explanation, drawing.molecule), **item})
-        pieces += pieces_of(place, explanation, drawing)
+        pieces += pieces_of(item_index, explanation, drawing)
         configuration.add(explanation)
     if not items:
         raise InputError(
@@ -71,6 +76,6 @@ def _title(number: int, explanation: SubgraphExplanation, molecule: bool) -> str
 
 
 def _motif(motif: Motif) -> dict[str, Any]:
-    """Return a motif with the piece that shows it."""
+    """Return a motif and the links of the piece that shows it as page data."""
     piece = motif.piece
     return {"name": motif.name, "items": motif.items, "item": piece.item, "links": piece.links}

@@ -1,4 +1,4 @@
-"""Drawings: where each node and link of an explained graph stands on paper."""
+"""Lay out an explained graph: node positions, labels and links."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from eigsearch.visualization.link_selection import choose_links
 from eigsearch.visualization.links import Link, links_of
 from eigsearch.visualization.molecule import Molecule, Pair, coordinates, read_molecule, ring_sides
 
-_NOTABLE = 0.05  # share of the best score from which on a link is worth drawing
+_NOTABLE = 0.05  # smallest share of the best score for which a link is drawn first
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A graph laid out, in units in which a link is some 50 long and y runs down.
+    """A graph layout; a link is about 50 units long and y points down.
 
     Attributes:
-        nodes: The drawn nodes, by their number in the graph.
-        positions: Where each of them stands.
-        labels: What is written on each of them.
-        names: What each of them is called in a list.
-        kinds: What each of them is: its element or the name of its label, else nothing.
-        links: The drawn links; their ends are places in `nodes`.
+        nodes: Index of each drawn node in the graph.
+        positions: Coordinates of the drawn nodes, `[n, 2]`.
+        labels: Text on each node.
+        names: Name of each node in a list.
+        kinds: Element or label name of each node, else empty.
+        links: The drawn links; their ends index `nodes`.
         orders: The bond order of each link.
-        sides: The side of each link on which the second line of a double bond goes; 0 for both.
-        molecule: Whether it is drawn as a molecule.
-        hidden: How many links are left out.
+        sides: Side of each link for the second line of a double bond; 0 for both.
+        molecule: Whether the graph is drawn as a molecule.
+        hidden: Number of links that are not drawn.
     """
 
     nodes: tuple[int, ...]
@@ -46,14 +46,14 @@ class Drawing:
 
     @property
     def groups(self) -> list[int]:
-        """The groups that have a link in the drawing."""
+        """The groups with at least one drawn link."""
         return sorted({link.group for link in self.links} - {-1})
 
 
 def draw(explanations: Sequence[SubgraphExplanation], names: Names) -> Drawing:
     """Return one drawing for explanations of the same graph.
 
-    A graph with too many links is drawn around what the explanations chose and ranked highest.
+    Of a graph with too many links, only those around the chosen and highest-ranked ones are drawn.
     """
     first = explanations[0]
     every = links_of(first)
@@ -86,7 +86,7 @@ def _chosen(explanations: Sequence[SubgraphExplanation]) -> list[int]:
 
 
 def _notable(explanations: Sequence[SubgraphExplanation]) -> list[int]:
-    """Return the groups that score at least a twentieth of the best, highest first."""
+    """Return the groups with at least 5 % of the best score, highest first."""
     notable: list[int] = []
     for ex in explanations:
         best = ex.score.abs().max() if ex.num_groups else 0.0
@@ -118,16 +118,16 @@ class _Texts(NamedTuple):
 def _texts(
     explanation: SubgraphExplanation, nodes: list[int], names: Names, molecule: Molecule | None
 ) -> _Texts:
-    """Return what stands on each node, what it is called in a list, and what kind it is."""
+    """Return the label, list name and kind of each node."""
     if molecule:
         symbols = [molecule.symbols[node] for node in nodes]
         numbered = [f"{symbol}{node}" for symbol, node in zip(symbols, nodes, strict=True)]
         return _Texts([molecule.labels[node] for node in nodes], numbered, symbols)
-    labels, nothing = names.labels(explanation.data), [""] * len(nodes)
+    labels, no_kinds = names.labels(explanation.data), [""] * len(nodes)
     if labels is None:
         numbers = list(map(str, nodes))
-        return _Texts(numbers, numbers, nothing)
+        return _Texts(numbers, numbers, no_kinds)
     own = [labels[node] for node in nodes]
-    if "node_label" not in explanation.data:  # the names are those of the nodes themselves
-        return _Texts(own, own, nothing)
+    if "node_label" not in explanation.data:  # node_names holds one name per node
+        return _Texts(own, own, no_kinds)
     return _Texts(own, [f"{labels[node]} {node}" for node in nodes], own)

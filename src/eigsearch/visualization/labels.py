@@ -1,4 +1,4 @@
-"""Names: what to call the classes, nodes and edges of a graph that is shown to a person."""
+"""Names of classes, nodes and edges on pages and pictures."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Names:
-    """What to call things; whatever is left out is called by its number.
+    """Names to show; what has no name is shown by its number.
 
     Attributes:
-        title: What was explained, such as the name of a data set.
+        title: Name of the data set or model.
         class_names: The name of each class.
         node_names: The name of each `data.node_label`; without that field, of each node.
-        edge_names: What the columns of a one-hot `edge_attr` mean; for molecules `"single"`,
+        edge_names: Meaning of the columns of a one-hot `edge_attr`; for molecules `"single"`,
             `"double"`, `"triple"`, `"aromatic"`.
     """
 
@@ -35,7 +35,7 @@ class Names:
 
     @staticmethod
     def of(dataset: GraphDataset) -> Names:
-        """Return the names that a data set brings with it."""
+        """Return the names that a data set defines."""
         return Names(
             title=dataset.name,
             class_names=dataset.class_names,
@@ -44,7 +44,7 @@ class Names:
 
     @property
     def are_elements(self) -> bool:
-        """Whether the node names are those of chemical elements; `?…` is an unknown one."""
+        """Whether the node names are chemical elements; `?…` is an unknown one."""
         known = [name for name in self.node_names or () if not name.startswith("?")]
         return "C" in known and all(map(is_element, known))
 
@@ -55,7 +55,7 @@ class Names:
         return f"class {index}"
 
     def labels(self, data: Data) -> list[str] | None:
-        """Return the name of each node, or None where the nodes have only numbers."""
+        """Return the name of each node, or None if nodes have only numbers."""
         if not self.node_names:
             return None
         index = data.get("node_label")
@@ -69,12 +69,12 @@ class Names:
 
 
 def output_name(explanation: SubgraphExplanation, names: Names) -> str:
-    """Return what φ is called: the probability of a class, or an output of a regression."""
+    """Return the name of φ: the probability of a class, or a regression output."""
     return sentences.output_name(explanation, names.class_name(explanation.target))
 
 
 def true_label(explanation: SubgraphExplanation) -> int | float | None:
-    """Return the label of the explained graph or node, where the data hold one."""
+    """Return the label of the explained graph or node, or None if there is none."""
     label = explanation.data.get("y")
     if not isinstance(label, Tensor):
         return None

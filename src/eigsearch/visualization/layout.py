@@ -1,4 +1,4 @@
-"""Plain layouts: coordinates for any graph, the same from run to run."""
+"""Compute deterministic 2D coordinates for any graph."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 LENGTH = 60.0  # the usual length of a link, in picture units
 _SEED = 7
-_MOST_EXACT = 160  # nodes up to which the slower and better of the two layouts is affordable
-_BETWEEN = 1.3 * LENGTH
+_MOST_EXACT = 160  # nodes up to which Kamada-Kawai is fast enough
+_SPACING = 1.3 * LENGTH
 
 Positions = np.ndarray  # [n, 2]
 
@@ -29,7 +29,7 @@ def layout(count: int, pairs: Sequence[tuple[int, int]]) -> Positions:
 
 
 def _component(graph: nx.Graph) -> Positions:
-    """Lay out a connected graph, its long side across."""
+    """Lay out a connected graph with its longest axis horizontal."""
     nodes = sorted(graph)
     if len(nodes) == 1:
         return np.zeros((1, 2))
@@ -41,11 +41,11 @@ def _component(graph: nx.Graph) -> Positions:
     positions = np.array([placed[node] for node in nodes])
     ends = np.array([(nodes.index(u), nodes.index(v)) for u, v in graph.edges if u != v])
     lengths = np.linalg.norm(positions[ends[:, 0]] - positions[ends[:, 1]], axis=1)
-    return _lay_across(positions * (LENGTH / np.median(lengths)))
+    return _rotate_to_horizontal(positions * (LENGTH / np.median(lengths)))
 
 
-def _lay_across(positions: Positions) -> Positions:
-    """Turn the points so that they spread most along x."""
+def _rotate_to_horizontal(positions: Positions) -> Positions:
+    """Rotate points so that their largest variance is along x."""
     centred = positions - positions.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2]
     axes *= np.where(axes[np.arange(2), np.abs(axes).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
@@ -55,13 +55,13 @@ def _lay_across(positions: Positions) -> Positions:
 def pack(blocks: Sequence[Positions]) -> list[Positions]:
     """Place blocks beside each other in rows about as wide as the largest one."""
     sizes = [np.ptp(block, axis=0) for block in blocks]
-    area = sum((w + _BETWEEN) * (h + _BETWEEN) for w, h in sizes)
+    area = sum((w + _SPACING) * (h + _SPACING) for w, h in sizes)
     width = max(max((w for w, _ in sizes), default=0.0), (1.6 * area) ** 0.5)
     placed, left, top, below = [], 0.0, 0.0, 0.0
     for block, (wide, high) in zip(blocks, sizes, strict=True):
         if left and left + wide > width:
             left, top = 0.0, below
         placed.append(block - block.min(axis=0) + (left, top))
-        left += wide + _BETWEEN
-        below = max(below, top + high + _BETWEEN)
+        left += wide + _SPACING
+        below = max(below, top + high + _SPACING)
     return placed

@@ -1,4 +1,4 @@
-"""Surroundings: which part of a graph is drawn when it has too many links to be readable."""
+"""Select the links to draw if a graph has too many of them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 
 from eigsearch.visualization.links import Link
 
-MOST_LINKS = 300  # a graph with more lines than this is a ball of wool
-_DRAWN_LINKS = 120  # what is drawn of such a graph, if its explanation is not larger
-_FAN_OUT = 8  # links that one node brings along; a hub would fill the picture alone
+MOST_LINKS = 300  # graphs with more links are drawn in part
+_DRAWN_LINKS = 120  # links drawn of such a graph, unless its explanation is larger
+_FAN_OUT = 8  # links followed per node; a hub would fill the picture
 
 
 def choose_links(
     links: Sequence[Link], chosen: Iterable[int], notable: Iterable[int], node: int | None
 ) -> list[Link]:
-    """Return the links to draw, in their order: all of them, or the part that matters.
+    """Return the links to draw, in their order.
 
-    The part holds the links of the chosen groups, those of notable ones, and what surrounds them
-    and the explained node, nearest first.
+    Up to `MOST_LINKS` all of them; of more, the links of the chosen groups, of the notable groups,
+    and those around them and the explained node, nearest first.
     """
     if len(links) <= MOST_LINKS:
         return list(links)
@@ -26,13 +26,15 @@ def choose_links(
     for position, link in enumerate(links):
         of_group[link.group].append(position)
     drawn = [p for group in chosen for p in of_group[group]][:MOST_LINKS]
-    more = [p for group in notable for p in of_group[group]]
-    drawn = list(dict.fromkeys(drawn + more))[: max(len(drawn), _DRAWN_LINKS)]
-    around = _around(links, drawn, node, room=_DRAWN_LINKS - len(drawn))
-    return [links[position] for position in sorted(drawn + around)]
+    further = [p for group in notable for p in of_group[group]]
+    drawn = list(dict.fromkeys(drawn + further))[: max(len(drawn), _DRAWN_LINKS)]
+    surrounding = _surrounding(links, drawn, node, room=_DRAWN_LINKS - len(drawn))
+    return [links[position] for position in sorted(drawn + surrounding)]
 
 
-def _around(links: Sequence[Link], drawn: Sequence[int], node: int | None, room: int) -> list[int]:
+def _surrounding(
+    links: Sequence[Link], drawn: Sequence[int], node: int | None, room: int
+) -> list[int]:
     """Return up to `room` more links, breadth first, a few for each node."""
     at_node: dict[int, list[int]] = defaultdict(list)
     for position, link in enumerate(links):
@@ -43,12 +45,12 @@ def _around(links: Sequence[Link], drawn: Sequence[int], node: int | None, room:
     found: list[int] = []
     taken, seen = set(drawn), set(frontier)
     while frontier and len(found) < room:
-        fresh = []
-        for here in dict.fromkeys(frontier):
-            few = [p for p in at_node[here] if p not in taken][:_FAN_OUT]
-            taken.update(few)
-            fresh += few
-        found += fresh
-        frontier = [end for p in fresh for end in links[p][:2] if end not in seen]
+        added = []
+        for end in dict.fromkeys(frontier):
+            followed = [p for p in at_node[end] if p not in taken][:_FAN_OUT]
+            taken.update(followed)
+            added += followed
+        found += added
+        frontier = [end for p in added for end in links[p][:2] if end not in seen]
         seen.update(frontier)
     return found[: max(room, 0)]

@@ -1,4 +1,4 @@
-"""Links: the directed edges of a graph as the lines that a picture shows."""
+"""Turn the directed edges of a graph into the lines of a picture."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from eigsearch.explanation.explanation import SubgraphExplanation
 
 
 class Link(NamedTuple):
-    """One line of a picture: both directions of an edge, or one direction with an arrow.
+    """A line of a picture: both directions of an edge, or one with an arrow.
 
     Attributes:
-        start: The node at which it starts.
-        end: The node at which it ends.
-        group: The group that it belongs to; -1 where it is never removed.
-        arrow: Whether it has a direction.
-        bend: How far it is bent aside, in steps, because other links join the same two nodes.
+        start: Source node.
+        end: Target node.
+        group: Group of the edge; -1 if it is never removed.
+        arrow: Whether the line has a direction.
+        bend: Sideways bend in steps, to separate links between the same two nodes.
     """
 
     start: int
@@ -39,7 +39,7 @@ def links_of(explanation: SubgraphExplanation) -> list[Link]:
 
 
 def _join_directions(edge_index: Tensor, group: Tensor) -> list[Link]:
-    """Make one link of each edge and its reverse in the same group, an arrow of what is left."""
+    """Join each edge with its reverse in the same group; the rest become arrows."""
     columns = torch.stack([edge_index[0], edge_index[1], group]).tolist()
     copies = Counter(zip(*columns, strict=True))
     links: list[Link] = []
@@ -55,15 +55,15 @@ def _join_directions(edge_index: Tensor, group: Tensor) -> list[Link]:
 
 
 def bend_apart(links: Sequence[Link]) -> list[Link]:
-    """Return the links with those that join the same two nodes bent away from each other."""
+    """Return the links, parallel ones bent away from each other."""
     between: dict[tuple[int, int], list[int]] = defaultdict(list)
     for position, link in enumerate(links):
         between[min(link[:2]), max(link[:2])].append(position)
     bent = list(links)
     for positions in between.values():
-        for place, position in enumerate(positions):
-            bend = 2 * place - (len(positions) - 1)
+        for parallel, position in enumerate(positions):
+            bend = 2 * parallel - (len(positions) - 1)
             link = links[position]
-            forward = link.start <= link.end  # sides are told apart as seen from the lower node
+            forward = link.start <= link.end  # a bend is seen from the lower node
             bent[position] = link._replace(bend=bend if forward else -bend)
     return bent

@@ -1,4 +1,4 @@
-"""The artist: draws an explained graph on matplotlib axes, as the pages draw it."""
+"""Draw an explained graph on matplotlib axes in the style of the pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_LABELS = 80  # with more nodes than this, only those of the explanation ar
 
 
 class Artist:
-    """Draws one explanation; lines and letters grow with the axes, as the distances do."""
+    """Draws one explanation; lines and text scale with the axes."""
 
     def __init__(self, ax: Axes, explanation: SubgraphExplanation, drawing: Drawing) -> None:
         self.ax, self.explanation, self.drawing = ax, explanation, drawing
@@ -71,10 +71,10 @@ class Artist:
 
     def _draw_nodes(self) -> None:
         drawing = self.drawing
-        many = len(drawing.nodes) > _MOST_LABELS
+        crowded = len(drawing.nodes) > _MOST_LABELS
         for node, number in enumerate(drawing.nodes):
             explained = number == self.explanation.node
-            small = many and not explained and node not in self.kept_nodes
+            small = crowded and not explained and node not in self.kept_nodes
             if explained:
                 self._circle(node, _RADIUS + 5, fill=False, edgecolor=INK, linewidth=1.8, zorder=2)
             if not drawing.molecule:
@@ -119,18 +119,18 @@ class Artist:
 
 
 def as_text(text: str) -> str:
-    """Return a text as matplotlib shows it letter by letter, dollar signs included."""
+    """Escape a text so that matplotlib does not read it as math."""
     return text.replace("$", r"\$")
 
 
 def is_written(drawing: Drawing, node: int) -> bool:
-    """Tell whether a node has a label: carbon is the corner of a skeleton where bonds meet."""
+    """Return whether a node is labelled; bonded carbon is not, as in skeletal formulas."""
     joined = any(node in link[:2] for link in drawing.links)
     return not (drawing.molecule and drawing.labels[node] == "C" and joined)
 
 
 def bond_lines(drawing: Drawing, index: int) -> list[tuple[float, float]]:
-    """Return the shift and the trim of each line of a bond; in a ring the second is inside."""
+    """Return (shift, trim) of each line of a bond; in a ring the second is inside."""
     order, link = drawing.orders[index], drawing.links[index]
     side = drawing.sides[index] * (1 if link.start < link.end else -1)
     if order == 1:
@@ -143,7 +143,7 @@ def bond_lines(drawing: Drawing, index: int) -> list[tuple[float, float]]:
 def link_path(
     drawing: Drawing, index: int, shift: float = 0.0, trim: float | None = None
 ) -> np.ndarray:
-    """Return the points of a link; without a trim it runs from centre to centre."""
+    """Return the points of a link, from centre to centre if `trim` is None."""
     link = drawing.links[index]
     start, end = drawing.positions[link.start], drawing.positions[link.end]
     if link.start == link.end:
@@ -160,7 +160,7 @@ def link_path(
 
 
 def _gap(drawing: Drawing, node: int) -> float:
-    """Return how far before a node its links end."""
+    """Return the distance from a node at which its links end."""
     label = drawing.labels[node]
     if drawing.molecule:
         return 0.0 if label == "C" else 10.0 + 2 * (len(label) - 1)

@@ -1,4 +1,4 @@
-"""Molecules: the atoms and bonds of a graph, and where a chemist would draw them."""
+"""Read atoms and bonds of a graph, and compute their 2D coordinates."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Pair = tuple[int, int]  # two atoms, the lower number first
 
 @dataclass(frozen=True)
 class Molecule:
-    """What a graph says about its atoms and bonds.
+    """Atoms and bonds of a graph.
 
     Attributes:
         symbols: The element of each atom.
-        labels: The element with its hydrogens and charge, where they are known.
+        labels: The element with hydrogens and charge, if known.
         orders: The order of each bond; one of unknown order counts as single.
     """
 
@@ -36,10 +36,9 @@ class Molecule:
 
 
 def read_molecule(data: Data, names: Names) -> Molecule | None:
-    """Return the molecule that a graph is, or None where it is none.
+    """Return a graph as a molecule, or None if it is not one.
 
-    It is read from an RDKit `data.mol` or from `data.smiles` where RDKit is installed, otherwise
-    from the atom labels.
+    Reads an RDKit `data.mol` or `data.smiles` if RDKit is installed, otherwise the atom labels.
     """
     pairs = _pairs(data)
     for mol in _mols(data):
@@ -53,7 +52,7 @@ def read_molecule(data: Data, names: Names) -> Molecule | None:
 
 
 def coordinates(molecule: Molecule) -> Positions | None:
-    """Return where RDKit draws the atoms, or None where RDKit is not installed."""
+    """Return RDKit's 2D coordinates of the atoms, or None if RDKit is not installed."""
     mol = _to_mol(molecule)
     if mol is None:
         return None
@@ -69,9 +68,9 @@ def coordinates(molecule: Molecule) -> Positions | None:
 
 
 def ring_sides(molecule: Molecule, positions: Positions) -> dict[Pair, int]:
-    """Return on which side of each ring bond its ring lies: 1 left, −1 right of the lower atom.
+    """Return the side of each ring bond on which its smallest ring lies.
 
-    The second line of a double bond belongs there. In the smallest ring, if there are several.
+    1 is left and −1 right of the lower atom; the second line of a double bond goes there.
     """
     mol = _to_mol(molecule)
     if mol is None:
@@ -92,7 +91,7 @@ def _pairs(data: Data) -> set[Pair]:
 
 
 def _mols(data: Data) -> Iterator[Any]:
-    """Yield the RDKit molecules that a graph may mean."""
+    """Yield RDKit molecules that may be the graph."""
     try:
         from rdkit import Chem
     except ImportError:
@@ -104,15 +103,15 @@ def _mols(data: Data) -> Iterator[Any]:
 
 
 def _readings(smiles: str) -> list[Any]:
-    """Return the molecules that a SMILES may mean: it leaves open which hydrogens are nodes."""
+    """Return readings of a SMILES without, with written, and with all hydrogens."""
     from rdkit import Chem, rdBase
 
     keep_hydrogens: Any = Chem.SmilesParserParams()
     keep_hydrogens.removeHs = False
-    with rdBase.BlockLogs():  # what cannot be read is drawn as a plain graph
-        plain = Chem.MolFromSmiles(smiles)
-        spelled = Chem.MolFromSmiles(smiles, keep_hydrogens)
-    readings = [plain, spelled, plain and Chem.AddHs(plain)]
+    with rdBase.BlockLogs():  # an unreadable SMILES is drawn as a graph
+        implicit = Chem.MolFromSmiles(smiles)
+        written = Chem.MolFromSmiles(smiles, keep_hydrogens)
+    readings = [implicit, written, implicit and Chem.AddHs(implicit)]
     return [mol for mol in readings if mol is not None]
 
 
@@ -141,20 +140,22 @@ def _atom_label(atom: Any) -> str:
 
 
 def _orders(data: Data, names: Names) -> dict[Pair, float]:
-    """Return the bond orders that a one-hot `edge_attr` holds, where its columns have names."""
+    """Return the bond orders in a one-hot `edge_attr` with named columns."""
     attr = data.get("edge_attr")
     if not names.edge_names or attr is None or attr.dim() != 2:
         return {}
     if attr.size(1) != len(names.edge_names):
         return {}
-    kinds = [_ORDERS.get(name, 1.0) for name in names.edge_names]
+    order_of_column = [_ORDERS.get(name, 1.0) for name in names.edge_names]
     columns = attr.argmax(dim=1).tolist()
     ends = data.edge_index.t().tolist()
-    return {(min(u, v), max(u, v)): kinds[c] for (u, v), c in zip(ends, columns, strict=True)}
+    return {
+        (min(u, v), max(u, v)): order_of_column[c] for (u, v), c in zip(ends, columns, strict=True)
+    }
 
 
 def _to_mol(molecule: Molecule) -> Any:
-    """Return an RDKit molecule to compute coordinates with, never checked for valences."""
+    """Return an RDKit molecule without valence checks, or None without RDKit."""
     try:
         from rdkit import Chem
     except ImportError:

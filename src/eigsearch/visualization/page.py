@@ -1,4 +1,4 @@
-"""Pages: a template, the scripts and the data as one HTML file that needs nothing else."""
+"""Render a template, its scripts and its data as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -28,12 +28,16 @@ _SCRIPTS = {
 def render(
     name: str, title: str, data: dict[str, Any], colours: Mapping[str, Colour] | None = None
 ) -> str:
-    """Return the page of a name: its template with its scripts, and `data` embedded as JSON.
+    """Return a page: its template with its scripts, and `data` embedded as JSON.
 
-    `colours` are CSS variables beside those of the palette.
+    The content security policy allows this one script and no request, so that nothing in the data
+    can run even if it slips through the escaping.
 
-    Its content security policy allows this one script and no request at all, so that nothing in
-    the data could run even if it were to slip through the escaping.
+    Args:
+        name: Name of the template.
+        title: Title of the page.
+        data: JSON-compatible data of the page.
+        colours: CSS variables in addition to the palette.
     """
     code = _script(name)
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
@@ -60,7 +64,7 @@ def save_page(page: str, path: str | Path) -> Path:
 
 
 def framed(page: str, height: int) -> str:
-    """Return a page in a sandboxed frame, as a notebook shows it."""
+    """Return a page in a sandboxed frame for notebooks."""
     return (
         f'<iframe srcdoc="{escape(page, quote=True)}" sandbox="allow-scripts" '
         f'style="width:100%;height:{height}px;border:0;color-scheme:light dark"></iframe>'
@@ -82,6 +86,6 @@ def _environment() -> Environment:
 
 @cache
 def _script(name: str) -> str:
-    """Return the scripts of a page, in a scope that leaks nothing."""
+    """Return the scripts of a page in a function scope."""
     parts = [(_STATIC / f"{part}.js").read_text("utf-8") for part in _SCRIPTS[name]]
     return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();"

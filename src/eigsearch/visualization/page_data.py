@@ -1,4 +1,4 @@
-"""The payload: an explanation as the compact JSON that a page draws."""
+"""Convert an explanation to the compact JSON that a page draws."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _MOST_SIZES = 400  # steps of the slider; a larger graph shows every n-th size
 
 
 def picture(drawing: Drawing, node: int | None) -> dict[str, Any]:
-    """Return what a page needs to draw the graph; columns that say nothing are left out."""
-    place = {group: position for position, group in enumerate(drawing.groups)}
+    """Return the graph as page data; columns with only default values are left out."""
+    group_index = {group: index for index, group in enumerate(drawing.groups)}
     columns: dict[str, list[Any]] = {
         "order": [_short(order) for order in drawing.orders],
         "side": list(drawing.sides),
         "bend": [link.bend for link in drawing.links],
         "arrow": [int(link.arrow) for link in drawing.links],
     }
-    plain = {"order": 1, "side": 0, "bend": 0, "arrow": 0}
+    defaults = {"order": 1, "side": 0, "bend": 0, "arrow": 0}
     return {
         "molecule": drawing.molecule,
         "x": [int(x) for x in drawing.positions[:, 0]],
@@ -34,14 +34,14 @@ def picture(drawing: Drawing, node: int | None) -> dict[str, Any]:
         "node": None if node is None else drawing.nodes.index(node),
         "from": [link.start for link in drawing.links],
         "to": [link.end for link in drawing.links],
-        "group": [place.get(link.group, -1) for link in drawing.links],
+        "group": [group_index.get(link.group, -1) for link in drawing.links],
         "hidden": drawing.hidden,
-        **{name: column for name, column in columns.items() if set(column) - {plain[name]}},
+        **{name: column for name, column in columns.items() if set(column) - {defaults[name]}},
     }
 
 
 def answer(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> dict[str, Any]:
-    """Return what a page needs to show the ranking, the chosen subgraph and the curve."""
+    """Return the ranking, the chosen subgraph and the curve as page data."""
     rank = explanation.order.argsort().tolist()
     return {
         "output": output_name(explanation, names),
@@ -63,7 +63,7 @@ def answer(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> 
 
 
 def unit_of(drawing: Drawing) -> str:
-    """Return what is counted: bonds, edges, or groups of several of them."""
+    """Return the unit of size: bond, edge, or group if a group has several links."""
     removable = sum(link.group >= 0 for link in drawing.links)
     if removable > len(drawing.groups):
         return "group"
@@ -71,21 +71,21 @@ def unit_of(drawing: Drawing) -> str:
 
 
 class Configuration:
-    """How explanations were obtained: what they have in common, and where they vary."""
+    """Settings of several explanations: common values, and which ones vary."""
 
     def __init__(self) -> None:
         self._values: dict[str, set[str]] = {}
 
     def add(self, explanation: SubgraphExplanation) -> None:
-        """Take one more explanation into account."""
+        """Add the settings of an explanation."""
         for key, value in _flat(explanation).items():
             self._values.setdefault(key, set()).add(value)
 
     def rows(self) -> list[list[str]]:
-        """Return the rows of a table."""
+        """Return (name, value) rows."""
         return [
-            [key, next(iter(found)) if len(found) == 1 else "varies"]
-            for key, found in self._values.items()
+            [key, next(iter(values)) if len(values) == 1 else "varies"]
+            for key, values in self._values.items()
         ]
 
 
@@ -96,14 +96,14 @@ def _flat(explanation: SubgraphExplanation) -> dict[str, str]:
 
 
 def _sizes(explanation: SubgraphExplanation) -> list[int] | None:
-    """Return the sizes that a slider offers, or None for all of them."""
+    """Return the sizes of the slider, or None for all sizes."""
     if explanation.num_groups <= _MOST_SIZES:
         return None
     return [int(explanation.curve.size[entry]) for entry in _thinned(explanation)]
 
 
 def _thinned(explanation: SubgraphExplanation) -> list[int]:
-    """Return the entries of the curve to show, the chosen size always among them."""
+    """Return the curve entries to show, always with the chosen size."""
     sizes = explanation.curve.size.tolist()
     step = math.ceil(len(sizes) / _MOST_SIZES)
     return [i for i, size in enumerate(sizes) if i % step == 0 or size == explanation.size]
@@ -118,7 +118,7 @@ def _columns(curve: Curve, entries: Sequence[int]) -> dict[str, list[float | Non
 
 
 def _number(value: float) -> float | int | None:
-    """Return a number as JSON can hold it, six decimals at most."""
+    """Return a number for JSON with at most six decimals; None if not finite."""
     return _short(round(value, 6)) if math.isfinite(value) else None
 
 

@@ -1,4 +1,4 @@
-"""Wording: the sentences that tell an explanation with the names that a reader knows."""
+"""Put an explanation into sentences with the names of the data set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def sentence(explanation: SubgraphExplanation, names: Names, unit: str) -> str:
 
 
 def reason(explanation: SubgraphExplanation) -> str:
-    """Return in one sentence why the explanation has the size that it has."""
+    """Return one sentence on why the explanation has its size."""
     if explanation.note or not len(explanation.curve):
         return ""
     curve = explanation.curve
@@ -27,8 +27,8 @@ def reason(explanation: SubgraphExplanation) -> str:
         cut = f"{decimals(float(gain[best]))} at size {int(sizes[best])}"
         found = f"Found by {search or 'a search'}, with a gain of {decimals(explanation.gain)}"
         return f"{found}; the best cut of the ranking has {cut}."
-    near = gain_rounding(curve.kept.numpy(), curve.removed.numpy())
-    tied = int((gain >= gain.max() - near).sum()) > 1
+    tolerance = gain_rounding(curve.kept.numpy(), curve.removed.numpy())
+    tied = int((gain >= gain.max() - tolerance).sum()) > 1
     highest = decimals(explanation.gain)
     plus, minus = decimals(explanation.fidelity_plus), _signed(explanation.fidelity_minus)
     return (
