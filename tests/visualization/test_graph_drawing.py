@@ -63,3 +63,10 @@ def test_the_explained_node_is_drawn_even_without_edges_of_its_own():
 def test_nodes_are_called_by_number_or_by_the_name_that_the_user_gives(names, label, listed):
     drawing = draw([explained(graph([(0, 1), (1, 2)]), size=1)], names)
     assert (drawing.labels[1], drawing.names[1]) == (label, listed)
+
+
+def test_draw_node_of_large_graph_without_data_shows_its_neighbourhood():
+    """Rows read without the data set keep the number of nodes of the whole graph."""
+    neighbourhood = graph([(7, 8), (8, 9), (9, 7)], num_nodes=50_000)
+    drawing = draw([explained(neighbourhood, size=2, node=7)], Names())
+    assert drawing.nodes == (7, 8, 9)

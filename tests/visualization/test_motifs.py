@@ -1,19 +1,29 @@
 import torch
+from networkx.algorithms.isomorphism import GraphMatcher
 
 from eigsearch.visualization import Names
 from eigsearch.visualization.elements import formula
 from eigsearch.visualization.graph_drawing import draw
+from eigsearch.visualization.matching import Matcher
 from eigsearch.visualization.motifs import find_motifs, pieces_of
 from tests.visualization.samples import MOLECULES, explained, graph, nitrobenzene
 
 
-def motifs_of(explanations, names):
+def random_pieces(seed):
+    generator = torch.Generator().manual_seed(seed)
+    ends = torch.randint(0, 7, (8, 2), generator=generator).tolist()
+    pairs = list({(min(u, v), max(u, v)) for u, v in ends if u != v})
+    explanation = keeping(graph(pairs, 7), range(len(pairs)))
+    return pieces_of(0, explanation, draw([explanation], Names()))
+
+
+def motifs_of(explanations, names, matcher=None):
     pieces = [
         piece
         for number, explanation in enumerate(explanations)
         for piece in pieces_of(number, explanation, draw([explanation], names))
     ]
-    return find_motifs(pieces, [explanation.target for explanation in explanations])
+    return find_motifs(pieces, [explanation.target for explanation in explanations], matcher)
 
 
 def keeping(data, kept, target=0):
@@ -72,6 +82,40 @@ def test_only_small_pieces_are_sought_inside_others():
         "path of 11 edges": (1, 3),
         "path of 12 edges": (2,),
     }
+
+
+def star_of(leaves):
+    return keeping(graph([(0, leaf) for leaf in range(1, leaves + 1)]), range(leaves))
+
+
+def test_contains_symmetric_piece_stops_at_its_limit():
+    """A complete bipartite graph has no odd cycle, and every attempt fails at its end."""
+    grid = keeping(graph([(u, 20 + v) for u in range(12) for v in range(12)]), range(144))
+    odd = keeping(graph([(i, (i + 1) % 9) for i in range(9)]), range(9))  # no odd cycle in there
+    matcher = Matcher(most_steps=500)
+    found = motifs_of([grid, odd], Names(), matcher)
+    assert matcher.limited
+    assert {motif.name: motif.items for motif in found}["cycle of 9"] == (1,)
+
+
+def test_find_motifs_when_no_steps_are_left_still_groups_equal_pieces():
+    matcher = Matcher(in_all=0)
+    found = motifs_of([star_of(3), star_of(3), star_of(4)], Names(), matcher)
+    assert {motif.name: motif.items for motif in found} == {
+        "star of 3 edges": (0, 1),
+        "star of 4 edges": (2,),
+    }
+    assert matcher.limited
+
+
+def test_matcher_within_its_limit_agrees_with_networkx():
+    pieces = [piece for seed in range(8) for piece in random_pieces(seed)]
+    matcher = Matcher()
+    for left in pieces:
+        for right in pieces:
+            exact = GraphMatcher(left.graph, right.graph).subgraph_is_monomorphic()
+            assert matcher.contains(left.graph, right.graph) == exact
+    assert not matcher.limited
 
 
 def test_a_single_edge_is_no_motif():

@@ -14,7 +14,8 @@ from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.visualization.explanation import explanation_item, shared
 from eigsearch.visualization.graph_drawing import draw
 from eigsearch.visualization.labels import Names
-from eigsearch.visualization.motifs import Motif, Piece, find_motifs, pieces_of
+from eigsearch.visualization.matching import Matcher
+from eigsearch.visualization.motifs import LIMIT_NOTE, Motif, Piece, find_motifs, pieces_of
 from eigsearch.visualization.page import render, save_page
 from eigsearch.visualization.page_data import Configuration
 
@@ -57,12 +58,13 @@ def gallery_page(
             "Expected at least one explanation for a gallery (got none). "
             "Explain a data set with `explain_dataset` and pass what it yields."
         )
-    targets = [item["target"] for item in items]
+    targets, matcher = [item["target"] for item in items], Matcher()
     title = f"{names.title or 'Explanations'} · {len(items):,} explanations"
     data = {
         "title": names.title or "Explanations",
         "items": items,
-        "motifs": [_motif(motif) for motif in find_motifs(pieces, targets)],
+        "motifs": [_motif(motif) for motif in find_motifs(pieces, targets, matcher)],
+        "motif_note": LIMIT_NOTE if matcher.limited else "",
         **shared(names),
         "configuration": configuration.rows(),
     }

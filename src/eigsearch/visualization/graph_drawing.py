@@ -58,25 +58,46 @@ def draw(explanations: Sequence[SubgraphExplanation], names: Names) -> Drawing:
     first = explanations[0]
     every = links_of(first)
     links = choose_links(every, _chosen(explanations), _notable(explanations), first.node)
-    whole = first.edges is None and len(links) == len(every)
-    molecule = read_molecule(first.data, names) if whole else None
-    nodes = range(int(first.data.num_nodes)) if whole else _ends(links, first.node)
-    place = {node: position for position, node in enumerate(nodes)}
-    moved = [link._replace(start=place[link.start], end=place[link.end]) for link in links]
-    positions, sides = _place(len(place), moved, molecule)
-    texts = _texts(first, list(nodes), names, molecule)
-    pairs = [(min(link[:2]), max(link[:2])) for link in moved]
+    nodes = _drawn_nodes(first, links, complete=len(links) == len(every))
+    all_nodes = len(nodes) == first.data.num_nodes
+    molecule = read_molecule(first.data, names) if all_nodes and first.edges is None else None
+    index = {node: position for position, node in enumerate(nodes)}
+    local = [link._replace(start=index[link.start], end=index[link.end]) for link in links]
+    return _laid_out(nodes, local, molecule, _texts(first, nodes, names, molecule), len(every))
+
+
+def _drawn_nodes(
+    explanation: SubgraphExplanation, links: Sequence[Link], complete: bool
+) -> list[int]:
+    """Return the nodes to draw: all of a small graph, else the ends of the drawn links.
+
+    Of a node's explanation only its neighbourhood is drawn, however large the graph is.
+    """
+    if complete and explanation.edges is None and explanation.node is None:
+        return list(range(int(explanation.data.num_nodes)))
+    return _ends(links, explanation.node)
+
+
+def _laid_out(
+    nodes: Sequence[int],
+    links: Sequence[Link],
+    molecule: Molecule | None,
+    texts: _Texts,
+    num_links: int,
+) -> Drawing:
+    positions, sides = _place(len(nodes), links, molecule)
+    pairs = [(min(link[:2]), max(link[:2])) for link in links]
     return Drawing(
         nodes=tuple(nodes),
         positions=positions.round(),
         labels=tuple(texts.label),
         names=tuple(texts.name),
         kinds=tuple(texts.kind),
-        links=tuple(moved),
+        links=tuple(links),
         orders=tuple(molecule.orders.get(pair, 1.0) if molecule else 1.0 for pair in pairs),
         sides=tuple(sides.get(pair, 0) for pair in pairs),
         molecule=molecule is not None,
-        hidden=len(every) - len(links),
+        hidden=num_links - len(links),
     )
 
 

@@ -1,4 +1,9 @@
-"""Motifs: the pieces that recur in the explanations of a data set."""
+"""Find the subgraphs that recur in the explanations of a data set.
+
+Pieces are first grouped by Weisfeiler-Lehman hash and by the labels of their edges; isomorphism is
+checked exactly only within such a class. Every exact check counts its steps: a symmetric piece
+without labels can take exponentially many, so that a limit per check and one per page end it.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +13,27 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import networkx as nx
-from networkx.algorithms.isomorphism import GraphMatcher
 
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.visualization.elements import formula, is_element
 from eigsearch.visualization.graph_drawing import Drawing
+from eigsearch.visualization.matching import Matcher
 
 MOST_MOTIFS = 24
 _MOST_COMPARED = 40  # edges up to which isomorphism is checked exactly and not by hash alone
-_MOST_SOUGHT = 10  # edges up to which a piece is sought inside others: the time grows with 2^edges
+_MOST_SOUGHT = 10  # edges up to which a piece is searched inside others: time grows with 2^edges
+LIMIT_NOTE = (
+    "Counts may be too low: some explanations are too large and too symmetric to be searched."
+)
 
 
 class Piece:
     """A connected piece of one chosen subgraph.
 
     Attributes:
-        item: The number of the explanation.
-        graph: The piece, its nodes labelled by kind.
-        links: Its links in the drawing of the explanation.
+        item: Index of the explanation.
+        graph: The piece; nodes have the attribute `label`, their kind.
+        links: Indices of its links in the drawing of the explanation.
     """
 
     def __init__(self, item: int, graph: nx.Graph, links: tuple[int, ...]) -> None:
@@ -33,41 +41,41 @@ class Piece:
 
     @cached_property
     def code(self) -> str:
-        """The Weisfeiler-Lehman hash, equal for equal pieces."""
+        """The Weisfeiler-Lehman hash; isomorphic pieces have the same."""
         return nx.weisfeiler_lehman_graph_hash(self.graph, node_attr="ascii", iterations=3)
 
     @cached_property
     def edges(self) -> Counter[tuple[str, str]]:
-        """How often each pair of labels is joined."""
+        """Number of edges between each pair of labels."""
         labels = self.graph.nodes(data="label")
         return Counter(tuple(sorted((labels[u], labels[v]))) for u, v in self.graph.edges)
 
-    def equals(self, other: Piece) -> bool:
-        """Tell whether two pieces are isomorphic; large ones are compared by hash alone."""
+    def equals(self, other: Piece, matcher: Matcher) -> bool:
+        """Return whether two pieces are isomorphic.
+
+        Equal hashes decide for large pieces, and where the exact check reaches its limit.
+        """
         if self.code != other.code or self.edges != other.edges:
             return False
-        return self.graph.size() > _MOST_COMPARED or nx.vf2pp_is_isomorphic(
-            self.graph, other.graph, node_label="label"
-        )
+        return self.graph.size() > _MOST_COMPARED or matcher.isomorphic(self.graph, other.graph)
 
-    def contains(self, other: Piece) -> bool:
-        """Tell whether another piece can be found inside this one; a large one has to equal it."""
+    def contains(self, other: Piece, matcher: Matcher) -> bool:
+        """Return whether another piece is a subgraph; a large one has to equal this one."""
         if not other.edges <= self.edges:
             return False
         if other.graph.size() > _MOST_SOUGHT:
-            return self.equals(other)
-        matcher = GraphMatcher(self.graph, other.graph, node_match=_same_label)
-        return matcher.subgraph_is_monomorphic()
+            return self.equals(other, matcher)
+        return matcher.contains(self.graph, other.graph)
 
 
 @dataclass(frozen=True, eq=False)
 class Motif:
-    """A piece that recurs.
+    """A recurring subgraph.
 
     Attributes:
-        name: A formula for a group of atoms, a few words for any other shape.
-        piece: The piece, as it was first found.
-        items: The explanations that contain it, alone or inside a larger piece.
+        name: Formula of a group of atoms, or a description of the shape.
+        piece: Its first occurrence.
+        items: Indices of the explanations that contain it, alone or inside a larger piece.
     """
 
     name: str
@@ -91,27 +99,34 @@ def pieces_of(item: int, explanation: SubgraphExplanation, drawing: Drawing) -> 
     ]
 
 
-def find_motifs(pieces: Sequence[Piece], target: Sequence[int]) -> list[Motif]:
-    """Return the motifs among the pieces, those first that tell the explained classes best apart.
+def find_motifs(
+    pieces: Sequence[Piece], target: Sequence[int], matcher: Matcher | None = None
+) -> list[Motif]:
+    """Return the most frequent pieces of at least two edges as motifs.
 
-    A motif is one of the most frequent pieces of at least two edges. `target` is the explained
-    class of each explanation.
+    Motifs come first whose share differs most between the explained classes.
+
+    Args:
+        pieces: Connected pieces of all explanations.
+        target: Explained class of each explanation.
+        matcher: Exact matching with a limit; its `limited` tells whether counts may be too low.
     """
-    kinds = _kinds([piece for piece in pieces if piece.graph.size() > 1])
-    motifs = [_motif(kind[0], pieces) for kind in kinds[:MOST_MOTIFS]]
+    matcher = matcher or Matcher()
+    kinds = _kinds([piece for piece in pieces if piece.graph.size() > 1], matcher)
+    motifs = [_motif(kind, pieces, matcher) for kind in kinds[:MOST_MOTIFS]]
     total = Counter(target)
-    return sorted(motifs, key=lambda motif: (-_spread(motif, target, total), -len(motif.items)))
+    return sorted(motifs, key=lambda motif: (-_contrast(motif, target, total), -len(motif.items)))
 
 
 def _inside(drawing: Drawing, kept: Sequence[int], part: set[int]) -> tuple[int, ...]:
     return tuple(i for i in kept if drawing.links[i].start in part)
 
 
-def _kinds(pieces: Sequence[Piece]) -> list[list[Piece]]:
+def _kinds(pieces: Sequence[Piece], matcher: Matcher) -> list[list[Piece]]:
     """Return the pieces grouped by isomorphism, the most frequent kind first."""
     buckets: dict[str, list[list[Piece]]] = defaultdict(list)
     for piece in pieces:
-        same = next((kind for kind in buckets[piece.code] if kind[0].equals(piece)), None)
+        same = next((kind for kind in buckets[piece.code] if kind[0].equals(piece, matcher)), None)
         if same is None:
             buckets[piece.code].append([piece])
         else:
@@ -120,23 +135,19 @@ def _kinds(pieces: Sequence[Piece]) -> list[list[Piece]]:
     return sorted(kinds, key=lambda kind: -len({piece.item for piece in kind}))
 
 
-def _motif(first: Piece, pieces: Sequence[Piece]) -> Motif:
-    found: dict[int, None] = {}
+def _motif(kind: Sequence[Piece], pieces: Sequence[Piece], matcher: Matcher) -> Motif:
+    first, items = kind[0], {piece.item for piece in kind}
     for piece in pieces:
-        if piece.item not in found and piece.contains(first):
-            found[piece.item] = None
-    return Motif(_name(first.graph), first, tuple(found))
+        if piece.item not in items and piece.contains(first, matcher):
+            items.add(piece.item)
+    return Motif(_name(first.graph), first, tuple(sorted(items)))
 
 
-def _spread(motif: Motif, target: Sequence[int], total: Counter[int]) -> float:
-    """Return by how much the shares of the classes that hold a motif differ."""
+def _contrast(motif: Motif, target: Sequence[int], total: Counter[int]) -> float:
+    """Return the difference between the largest and smallest class share of a motif."""
     held = Counter(target[item] for item in motif.items)
-    shares = [held[each] / count for each, count in total.items()]
+    shares = [held[label] / count for label, count in total.items()]
     return max(shares) - min(shares)
-
-
-def _same_label(one: dict[str, str], other: dict[str, str]) -> bool:
-    return one["label"] == other["label"]
 
 
 def _name(graph: nx.Graph) -> str:

@@ -116,6 +116,7 @@ class Gallery {
       this.motifButtons.set(motif, button);
     }
     this.parts.motifs.append(...this.motifButtons.values());
+    this.parts["motif-note"].textContent = this.shared.motif_note;
   }
 
   #motifShares(motif, totals) {
