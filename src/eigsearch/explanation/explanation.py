@@ -17,6 +17,7 @@ from eigsearch.errors import InputError
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
 from eigsearch.explanation.sentence import sentence
 from eigsearch.explanation.serialization import from_plain, to_plain
+from eigsearch.explanation.writers import find_writer
 from eigsearch.search import Curve, Step
 
 if TYPE_CHECKING:
@@ -205,34 +206,18 @@ class SubgraphExplanation:
         look at, `.svg` and `.png` are pictures. `names` says what to call classes and nodes there.
         """
         path = Path(path)
-        if path.suffix in (".html", ".svg", ".png"):
-            from eigsearch import visualization
-
-            save = (
-                visualization.save_explanation
-                if path.suffix == ".html"
-                else visualization.save_figure
-            )
-            return save(self, path, names)
-        if path.suffix != ".json":
-            raise InputError(
-                f"Expected a path that ends in .json, .html, .svg or .png (got {path.name!r}). "
-                "Choose another suffix."
-            )
-        write_atomic(path, json.dumps(self.to_dict()).encode())
-        return path
+        if path.suffix == ".json":
+            write_atomic(path, json.dumps(self.to_dict()).encode())
+            return path
+        return find_writer(path.suffix)(self, path, names)
 
     def plot(self, ax: Axes | None = None, names: Names | None = None) -> Axes:
         """Draw the graph with the chosen subgraph on matplotlib axes and return them."""
-        from eigsearch import visualization
-
-        return visualization.plot(self, ax, names)
+        return find_writer("axes")(self, ax, names)
 
     def _repr_html_(self) -> str:
         """Return the page of the explanation as a notebook shows it."""
-        from eigsearch import visualization
-
-        return visualization.explanation_frame(self)
+        return find_writer("notebook")(self)
 
     @staticmethod
     def load(path: str | Path, data: Data | None = None) -> SubgraphExplanation:
