@@ -12,6 +12,7 @@ import csv
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -137,7 +138,7 @@ def draw(column: int, label: str, name: str) -> None:
     matplotlib.use("svg")
     from matplotlib import pyplot as plt
 
-    settings = {"svg.hashsalt": "eigsearch", "svg.fonttype": "none", "font.size": 11}
+    settings: Any = {"svg.hashsalt": "eigsearch", "svg.fonttype": "none", "font.size": 11}
     with plt.rc_context(settings):
         figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
         colour = {"batched": "#0072b2", "incremental": "#d55e00"}

@@ -13,7 +13,7 @@ from eigsearch.models import zoo
 
 @pytest.fixture(scope="module")
 def graphs() -> list[Data]:
-    return generate("BA-2Motifs").graphs[498:501]
+    return list(generate("BA-2Motifs").graphs[498:501])
 
 
 def test_competitors_of_the_engines_all_run(graphs: list[Data]) -> None:

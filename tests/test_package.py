@@ -42,7 +42,7 @@ def test_a_name_travels_to_other_processes(name: str) -> None:
 
 def test_a_name_that_there_is_not() -> None:
     with pytest.raises(AttributeError, match="'eigsearch' has no attribute 'explane'"):
-        _ = eigsearch.explane
+        _ = eigsearch.explane  # type: ignore[attr-defined]
     assert not hasattr(eigsearch, "__nothing__")
 
 

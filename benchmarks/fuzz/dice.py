@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import torch
@@ -23,7 +23,7 @@ class Dice(random.Random):
         """Return True in this share of draws."""
         return self.random() < share
 
-    def weighted(self, options: dict[T, float]) -> T:
+    def weighted(self, options: Mapping[T, float]) -> T:
         """Return one of the options, each as often as its weight says."""
         return self.choices(list(options), list(options.values()))[0]
 

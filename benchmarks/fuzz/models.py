@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -250,7 +251,7 @@ class Net(nn.Module):
         self.residual = plan.residual
         self.jump = None if plan.jumping is None else pyg.JumpingKnowledge(plan.jumping)
         width = WIDTH * (len(plan.layers) if plan.jumping == "cat" else 1)
-        self.pool = None if plan.pool is None else POOLS[plan.pool](width)
+        self.pool: Any = None if plan.pool is None else POOLS[plan.pool](width)
         self.head = nn.Linear(width * (2 if plan.pool in _TWICE_AS_WIDE else 1), plan.outputs)
         self.end = ENDS[plan.end]
 
@@ -264,7 +265,7 @@ class Net(nn.Module):
         batch: Tensor | None = None,
     ) -> Tensor:
         given = {"edge_attr": edge_attr, "edge_weight": edge_weight, "edge_type": edge_type}
-        states = []
+        states: list[Tensor] = []
         for conv, extra in zip(self.convs, self.extras, strict=True):
             new = conv(x, edge_index, **({} if extra is None else {extra: given[extra]}))
             new = self._normed(new, batch).tanh()

@@ -9,7 +9,7 @@ the same candidates, already built into batches: what any explainer that calls t
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -26,7 +26,7 @@ from eigsearch.models import zoo
 from eigsearch.options import Options
 from eigsearch.pipeline import Instance, Pipeline
 
-WHOLE = {"sparsity": 0.0}  # the whole sweep: sizes 2 to |E| − 1
+WHOLE: dict[str, Any] = {"sparsity": 0.0}  # the whole sweep: sizes 2 to |E| − 1
 
 
 def competitors(model: Any, graphs: list[Data]) -> dict[str, Callable[[], Any]]:
@@ -69,7 +69,7 @@ def bare_forward(model: Any, batches: list[Batch]) -> None:
         model(batch.x, batch.edge_index, batch.batch)
 
 
-def candidate_batches(model: Any, graphs: list[Data]) -> list[Batch]:
+def candidate_batches(model: Any, graphs: Sequence[Data]) -> list[Batch]:
     """Return every candidate of the explanations, as the batched engine would build them."""
     run = Pipeline(model, Options(engine="batched", **WHOLE))
     explanations = explain_dataset(model, graphs, engine="batched", **WHOLE)

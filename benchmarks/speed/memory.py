@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -47,7 +48,7 @@ def one(engine: str, name: str, budget: str) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model, data = Wide(name).eval(), as_data(three_regular(EDGES[engine]))
-    settings = {"engine": engine, "max_memory": 1_000_000 * int(budget) or None}
+    settings: dict[str, Any] = {"engine": engine, "max_memory": 1_000_000 * int(budget) or None}
     eigsearch.explain(model, as_data(three_regular(60)), **settings)
     before = peak_mb()
     eigsearch.explain(model, data, **settings)

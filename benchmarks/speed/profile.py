@@ -49,7 +49,7 @@ class Stopwatch:
         self.seconds = 0.0
 
     @contextmanager
-    def around(self, functions: list[tuple[type, str]]) -> Iterator[None]:
+    def around(self, functions: Sequence[tuple[type, str]]) -> Iterator[None]:
         """Time calls of the functions, which do not call each other, while the context lasts."""
         with ExitStack() as stack:
             for owner, name in functions:

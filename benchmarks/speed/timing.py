@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,16 @@ from eigsearch.bench.run.environment import processor
 from eigsearch.options import versions
 
 RESULTS = Path(__file__).parents[1] / "results" / "speed"
+Times = tuple[float, float]  # CPU seconds, wall seconds
 
 
-def interleaved(runs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, tuple[float, float]]:
+def interleaved(
+    runs: Mapping[str, Callable[[], Any]], repeats: int
+) -> dict[str, tuple[float, float]]:
     """Return the median CPU and wall seconds of each run, after one warm-up each, in turns."""
     for run in runs.values():
         run()
-    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
+    taken: dict[str, list[Times]] = {name: [] for name in runs}
     for _ in range(repeats):
         for name, run in runs.items():
             wall, cpu = time.perf_counter(), time.process_time()

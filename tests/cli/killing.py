@@ -7,7 +7,9 @@ import multiprocessing
 import signal
 import sys
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 from eigsearch import store
 
@@ -21,7 +23,7 @@ CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["eigsearch.parallel.worker", "eigsearch.cli.app"])
 
 
-def stop_writing(directory: type, files: int) -> None:
+def stop_writing(directory: Any, files: int) -> None:
     """Let no call of `directory.write` return after so many: the process then waits to be killed.
 
     However late the process that is to kill it looks, it is not done.
@@ -46,7 +48,7 @@ def command(out: Path, files: int | None, *more: str) -> None:
     main()
 
 
-def start(out: Path, files: int | None, *more: str) -> multiprocessing.Process:
+def start(out: Path, files: int | None, *more: str) -> BaseProcess:
     process = CONTEXT.Process(target=command, args=(out, files, *more))
     process.start()
     return process

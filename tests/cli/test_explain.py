@@ -64,7 +64,7 @@ def test_json_for_machines(run_json, tmp_path: Path) -> None:
 
 
 def test_own_graphs_own_model_own_weights(run_json, own: Path) -> None:
-    import mynet
+    import mynet  # type: ignore[import-not-found]
 
     network = mynet.Net(hidden=4)
     save_file(network.state_dict(), own / "net.safetensors")

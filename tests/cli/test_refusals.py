@@ -133,7 +133,7 @@ def test_data_that_are_no_graphs(refused, own: Path) -> None:
 
 
 def test_weights_that_do_not_fit(refused, own: Path) -> None:
-    import mynet
+    import mynet  # type: ignore[import-not-found]
 
     torch.save(mynet.Net(hidden=4).state_dict(), own / "net.pt")
     command = ("explain", "--data", "mine.pt", "--model", "mynet:Net", "--weights", "net.pt")

@@ -1,5 +1,7 @@
 """DEGREE: γ + β = h at every layer, closed forms, its growth and what it finds."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -115,13 +117,13 @@ def test_without_bias_a_linear_model_gives_what_the_group_brings_alone(data):
 
 def test_a_bias_is_split_by_size_and_relu_gives_the_group_its_own_part():
     weight, bias = torch.tensor([[2.0]]), torch.tensor([3.0])
-    out = F.linear(Pair.of(torch.tensor([[1.0]]), torch.tensor([[-2.0]])), weight, bias)
+    out: Any = F.linear(Pair.of(torch.tensor([[1.0]]), torch.tensor([[-2.0]])), weight, bias)
     assert out.gamma.item() == pytest.approx(2 + 3 * 2 / 6)  # |γ'| = 2, |β'| = 4
     assert out.beta.item() == pytest.approx(-4 + 3 * 4 / 6)
     after = out.relu()
     assert after.gamma.item() == pytest.approx(3.0)
     assert after.beta.item() == pytest.approx(max(out.total.item(), 0) - 3.0)
-    nothing = F.linear(Pair.of(torch.zeros(1, 1), torch.zeros(1, 1)), weight, bias)
+    nothing: Any = F.linear(Pair.of(torch.zeros(1, 1), torch.zeros(1, 1)), weight, bias)
     assert (nothing.gamma.item(), nothing.beta.item()) == (0.0, 3.0)
 
 

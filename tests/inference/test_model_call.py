@@ -289,7 +289,7 @@ class Reads(nn.Module):
 
 
 class ReadsObject(Reads):
-    def forward(self, data: Any) -> Tensor:  # type: ignore[override]
+    def forward(self, data: Any) -> Tensor:
         return super().forward(data.x, data.edge_index, data.z, data.edge_mark, data.u, data.batch)
 
 

@@ -29,7 +29,7 @@ def test_log_odds_are_the_same_from_scores_and_probabilities(index: int) -> None
         "probs": LOGITS.softmax(dim=1),
     }
     for return_type, output in outputs.items():
-        target = Target("multiclass_classification", return_type, index)  # type: ignore[arg-type]
+        target = Target("multiclass_classification", return_type, index)
         torch.testing.assert_close(target.phi(output), expected)
         torch.testing.assert_close(target.value(target.phi(output)), probability)
 

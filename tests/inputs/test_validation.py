@@ -166,7 +166,7 @@ def test_a_model_that_is_none() -> None:
 
 def test_a_model_that_needs_what_the_graph_lacks() -> None:
     class Needs(Counting):
-        def forward(self, x: Tensor, edge_index: Tensor, charge: Tensor) -> Tensor:  # type: ignore[override]
+        def forward(self, x: Tensor, edge_index: Tensor, charge: Tensor) -> Tensor:
             self.calls += 1
             return x
 

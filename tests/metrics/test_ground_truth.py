@@ -36,7 +36,8 @@ def test_auc_counts_pairs_of_candidates(entries):
 @given(st.lists(ENTRY, min_size=1, max_size=6), st.integers(1, 6))
 def test_precision_at_k_is_the_mean_over_all_ways_to_break_ties(entries, k):
     among = [(score, true) for score, true, candidate in entries if candidate]
-    found = precision_at_k(*columns(entries), k)
+    score, truth, candidates = columns(entries)
+    found = precision_at_k(score, truth, candidates, k)
     if len(among) < k:
         assert math.isnan(found)
         return

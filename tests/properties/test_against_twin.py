@@ -205,7 +205,7 @@ def test_weights_are_the_denominator() -> None:
     """Twice the weight at the same drop is half the linear gradient."""
 
     class Counter(torch.nn.Module):
-        def forward(self, x, edge_index, edge_weight, batch):  # type: ignore[no-untyped-def]
+        def forward(self, x, edge_index, edge_weight, batch):
             count = torch.zeros(int(batch.max()) + 1, dtype=x.dtype)
             return count.index_add(0, batch[edge_index[0]], torch.ones_like(edge_weight))[:, None]
 

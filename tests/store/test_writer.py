@@ -41,7 +41,7 @@ def test_a_shard_that_cannot_be_written_stops_the_run(claimed: ResultDirectory, 
             raise InputError("Expected room (got none). Free some.")
         sound(each)
 
-    claimed.write = fail  # type: ignore[method-assign]
+    claimed.write = fail  # type: ignore[method-assign, assignment]
     with pytest.raises(InputError, match="Expected room"):
         write(claimed, 30)
 
@@ -54,7 +54,7 @@ def test_what_is_on_its_way_is_written_when_the_run_is_stopped(claimed: ResultDi
 
 def test_a_slow_disk_makes_whoever_brings_more_wait(claimed: ResultDirectory) -> None:
     free, brought = threading.Event(), []
-    claimed.write = lambda each: free.wait(30)  # type: ignore[method-assign, return-value, assignment]
+    claimed.write = lambda each: free.wait(30)  # type: ignore[method-assign, assignment]
 
     def bring(writer: Writer) -> None:
         for number in range(20):
