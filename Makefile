@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PLAIN := $(VENV)/.plain
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint check install
+.PHONY: demo test coverage mutation lint check install
 
 demo: $(PLAIN)  ## Explain 100 graphs, print a table, write pictures and a report into demo/
 	$(BIN)/eigsearch demo
@@ -13,10 +13,17 @@ demo: $(PLAIN)  ## Explain 100 graphs, print a table, write pictures and a repor
 test: $(READY)  ## Run the tests on two processes
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
-lint: $(READY)  ## Check style and types
+coverage: $(READY)  ## Run the tests and report which lines and branches of the source they reach
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --cov-report=html
+
+mutation: $(READY)  ## Change the core in a fixed sample of places and see whether its tests notice
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.mutation
+
+lint: $(READY)  ## Check style, types and the direction of imports; `pre-commit run -a` does the same
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 check: lint test  ## Both, as before every commit
 
