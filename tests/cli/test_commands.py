@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eigsearch import datasets, explainers, store
-from eigsearch.cli.explain_run import findings
+from eigsearch.cli.explain_run import summarize_run
 from eigsearch.models import zoo
 
 
@@ -27,7 +27,7 @@ def test_demo(run, tmp_path: Path) -> None:
     assert "BA-2Motifs" in (tmp_path / "report.html").read_text()
     for name in ("cycle", "house"):
         assert "<svg" in (tmp_path / "pictures" / f"{name}.svg").read_text()
-    found = findings(tmp_path / "results", datasets.generate("BA-2Motifs"))
+    found = summarize_run(tmp_path / "results", datasets.generate("BA-2Motifs"))
     assert (found["rows"], found["failures"]) == (100, 0)
     assert found["auc"] > 0.95
     assert found["precision"] > 0.5
@@ -79,7 +79,7 @@ def test_training_is_announced_on_a_terminal(run, own, monkeypatch, terminal: bo
     monkeypatch.setenv("FORCE_COLOR", "1" if terminal else "")
     monkeypatch.setattr("eigsearch.explainers.PGExplainer.fit", lambda *_, **__: None)
     monkeypatch.setattr("eigsearch.cli.explain_run.explain_to", lambda *_, train, **__: train())
-    monkeypatch.setattr("eigsearch.cli.explain_run.findings", lambda *_: {})
+    monkeypatch.setattr("eigsearch.cli.explain_run.summarize_run", lambda *_: {})
     command = ("explain", "--json", "--dataset", "BA-2Motifs", "--explainer", "pgexplainer")
     said = run(*command, "--out", "out").stderr
     assert ("Training PGExplainer on 1,000 graphs" in said) == terminal
@@ -161,7 +161,7 @@ def test_ray_may_stand_without_an_address(run, monkeypatch, typed, address, tmp_
     monkeypatch.setattr(
         "eigsearch.cli.explain_run.explain_to", lambda *_, **where: seen.update(where)
     )
-    monkeypatch.setattr("eigsearch.cli.explain_run.findings", lambda *_: {})
+    monkeypatch.setattr("eigsearch.cli.explain_run.summarize_run", lambda *_: {})
     command = ("explain", "--json", "--dataset", "BA-2Motifs", "--index", "0")
     run(*command, "--out", tmp_path / "out", *typed)
     assert seen["ray"] == address

@@ -13,8 +13,8 @@ from safetensors.torch import save_file
 from torch_geometric.data import Data
 
 from eigsearch import store
-from eigsearch.cli.explain_run import findings
-from eigsearch.cli.loading import choose_data
+from eigsearch.cli.explain_run import summarize_run
+from eigsearch.cli.loading import load_data
 from eigsearch.datasets import generate
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets import save_file as save_graphs
@@ -195,10 +195,10 @@ def test_ground_truth_is_read_of_what_was_explained(run, own: Path, monkeypatch)
     save_graphs(load_graphs(own / "mine.pt"), own / "many.safetensors")
     run("explain", "--data", "many.safetensors", "--model", "mynet:make", "--index", "3:5",
         "--out", "out")  # fmt: skip
-    source, read = choose_data(None, Path("many.safetensors"), None), []
+    source, read = load_data(None, Path("many.safetensors"), None), []
     one = MappedSource.__getitem__
     monkeypatch.setattr(MappedSource, "__getitem__", lambda self, n: read.append(n) or one(self, n))
-    assert 0 <= findings(own / "out", source)["recall"] <= 1
+    assert 0 <= summarize_run(own / "out", source)["recall"] <= 1
     assert read == [3, 4]
 
 

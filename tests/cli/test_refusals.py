@@ -172,7 +172,7 @@ def test_a_path_that_the_system_refuses(refused, command: tuple[str, ...]) -> No
 def test_no_work_is_done_for_what_cannot_be_written(
     refused, command: tuple[str, ...], out: str, monkeypatch
 ) -> None:
-    for work in ("models.train", "cli.explain_run.carry_out"):
+    for work in ("models.train", "cli.explain_run.execute"):
         monkeypatch.setattr(f"eigsearch.{work}", lambda *_, **__: pytest.fail("worked in vain"))
     name = "/page.html" if command[0] == "compare" else ""
     assert "mine.pt). Choose another name" in refused(*command, out + name)

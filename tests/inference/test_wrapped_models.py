@@ -14,8 +14,8 @@ from torch_geometric.explain import Explainer
 from torch_geometric.nn import Sequential
 
 import eigsearch
+from eigsearch._utils.fingerprint import model_digest
 from eigsearch.errors import InputError
-from eigsearch.parallel.digest import model_digest
 from tests.nets import house, make_net
 
 

@@ -14,6 +14,7 @@ import psutil
 import pytest
 import torch
 
+import eigsearch
 from eigsearch.datasets import generate
 from eigsearch.errors import EigsearchError, ModelError
 from eigsearch.parallel import Progress, explain_to, perform, process_pool
@@ -152,3 +153,15 @@ def test_no_worker_starts_where_nothing_is_left(tmp_path: Path) -> None:
     explain_to(tmp_path / "out", Small(), GRAPHS)
     end = explain_to(tmp_path / "out", Small(), GRAPHS, workers=2)
     assert end.before == end.done == len(GRAPHS)
+
+
+def test_explain_dataset_takes_a_lambda_as_forward_in_workers() -> None:
+    def call(model, data):
+        return model(data.x, data.edge_index, data.batch)
+
+    alone = eigsearch.explain_dataset(Small(), GRAPHS[:4], forward=call)
+    shared = eigsearch.explain_dataset(
+        Small(), GRAPHS[:4], forward=lambda model, data: call(model, data), workers=2
+    )
+    masks = [[e.edge_mask.tolist() for e in found] for found in (alone, shared)]
+    assert masks[0] == masks[1]

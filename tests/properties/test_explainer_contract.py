@@ -17,9 +17,9 @@ from torch_geometric.nn import GATConv, GINConv, global_mean_pool
 
 import eigsearch
 from eigsearch import explainers
+from eigsearch._utils.fingerprint import held_digest
 from eigsearch.errors import EigsearchError, UnsupportedError
 from eigsearch.explainers import Method
-from eigsearch.parallel.digest import held_digest
 
 NAMES = explainers.names()
 TRAINED = [name for name in NAMES if explainers.get(name).card.trains]

@@ -10,17 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from eigsearch._utils.atomic_files import inside, write_atomic
+from eigsearch._utils.atomic_files import path_inside, write_atomic
 from eigsearch.errors import InputError
 from eigsearch.store import Manifest, ResultDirectory, ShardFiles, read, read_manifest, rows
 from eigsearch.store.formats import rows_to_lines, rows_to_parquet, times_to_parquet
-from eigsearch.store.rows import Subject, failed_row
+from eigsearch.store.rows import RowKey, failed_row
 
 MANIFEST = Manifest(config={"seed": 0, "options": {"sparsity": 0.5}}, rows=4, shard_size=2)
 
 
 def shard(number: int) -> ShardFiles:
-    content = [failed_row(Subject(2 * number + i), "no reason") for i in range(2)]
+    content = [failed_row(RowKey(2 * number + i), "no reason") for i in range(2)]
     lines, times = rows_to_lines(content), times_to_parquet(content, [0.1, 0.1])
     return ShardFiles(number, rows_to_parquet(content), lines, times, count=2, failures=2)
 
@@ -94,7 +94,7 @@ def test_one_run_at_a_time(filled: ResultDirectory) -> None:
 @pytest.mark.parametrize("name", ["../out.html", "/etc/out.html", "rows/../../out.html"])
 def test_a_name_does_not_lead_out(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="stay inside the output directory"):
-        inside(tmp_path, name)
+        path_inside(tmp_path, name)
 
 
 def test_a_link_does_not_lead_out(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from eigsearch.datasets import generate
 from eigsearch.errors import InputError
 from eigsearch.models import zoo
 from eigsearch.store.formats import parquet_to_rows, rows_to_parquet
-from eigsearch.store.rows import Subject, chosen_edges, explanation_of, to_row
+from eigsearch.store.rows import RowKey, chosen_edges, explanation_of, to_row
 
 GRAPHS = generate("BA-2Motifs").graphs
 
 
 def roundtrip(explanation, data=None):
-    (row,) = parquet_to_rows(rows_to_parquet([to_row(Subject(0, explanation.node), explanation)]))
+    (row,) = parquet_to_rows(rows_to_parquet([to_row(RowKey(0, explanation.node), explanation)]))
     return explanation_of(row, explanation.config, data)
 
 
@@ -84,7 +84,7 @@ def test_a_graph_without_edges_says_so_again() -> None:
     again = roundtrip(explanation)
     assert again.note == explanation.note != ""
     assert again.size == 0
-    assert "gain" not in to_row(Subject(0), explanation)
+    assert "gain" not in to_row(RowKey(0), explanation)
 
 
 def test_chosen_edges_are_the_edges_of_the_masks() -> None:
@@ -93,5 +93,5 @@ def test_chosen_edges_are_the_edges_of_the_masks() -> None:
     graphs = [GRAPHS[0], lonely, GRAPHS[500]]
     found = list(eigsearch.explain_dataset(model, graphs))
     pairs = [ex.data.edge_index[:, ex.edge_mask].t().tolist() for ex in found]
-    assert chosen_edges([to_row(Subject(i), ex) for i, ex in enumerate(found)]) == pairs
+    assert chosen_edges([to_row(RowKey(i), ex) for i, ex in enumerate(found)]) == pairs
     assert chosen_edges([]) == []

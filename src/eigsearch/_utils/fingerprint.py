@@ -1,144 +1,178 @@
-"""Descriptions: what was passed as an option, in words that are the same in every process."""
+"""Describe and hash options, models and data, the same way in every process."""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 from torch.nn import Module
 
-_SHORT = 8  # so many values still read well in a line
-_DIGITS = 12  # of a hash: enough to tell functions apart
+from eigsearch._utils.code_digest import captured_values, code_digest
+
+_SHORT = 8  # the most values of a sequence that still read well in a line
+_DIGITS = 12  # of a hash: enough to distinguish functions
 
 
 def describe_value(value: Any) -> Any:
-    """Return an option as a plain value; an object is its name and what differs from its defaults.
+    """Return an option as a JSON scalar: an object by its name and its non-default options.
 
     >>> from eigsearch.search import Refine
-    >>> described(Refine()), described(Refine(parsimony=0.2))
+    >>> describe_value(Refine()), describe_value(Refine(parsimony=0.2))
     ('refine', 'refine(parsimony=0.2)')
     """
     if isinstance(value, np.generic):
         return value.item()
-    if _is_plain(value):
+    if _is_scalar(value):
         return value
     if isinstance(value, Tensor):
         return f"tensor {list(value.shape)}"
     if isinstance(value, MethodType):
         return f"{describe_value(value.__self__)}.{value.__name__}"
     if hasattr(value, "__qualname__"):
-        return _function(value)
+        return _describe_function(value)
     if isinstance(value, partial):
-        words = [_word(each) for each in (value.func, *value.args)]
-        return _call("partial", words + _assignments(value.keywords))
-    return _call(_name(value), _assignments(_changed(value)))
+        arguments = [_argument(argument) for argument in (value.func, *value.args)]
+        return _call("partial", arguments + _keywords(value.keywords))
+    return _call(_name(value), _keywords(_changed_options(value)))
 
 
 def hidden_state(value: Any) -> dict[str, Any]:
-    """Return what an object holds besides what its description says, such as trained weights."""
+    """Return the state that the description of an object leaves out, such as trained weights."""
     if isinstance(value, FunctionType):
-        return {key: held for key, held in _captured(value).items() if not _is_plain(held)}
+        captured = captured_values(value)
+        return {name: held for name, held in captured.items() if not _is_scalar(held)}
     if isinstance(value, partial):
         return {"func": hidden_state(value.func), "args": value.args, "keywords": value.keywords}
     if isinstance(value, MethodType):
         return hidden_state(value.__self__)
     if isinstance(value, Module):
         return value.state_dict()
-    said = {"name", *_said(value)}
-    return {key: held for key, held in getattr(value, "__dict__", {}).items() if key not in said}
+    described = {"name", *_readable_options(value)}
+    state = getattr(value, "__dict__", {})
+    return {name: held for name, held in state.items() if name not in described}
 
 
-def _changed(value: Any) -> dict[str, Any]:
+def digest_of(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return the SHA-256 of named values, tensors by type, shape and content.
+
+    >>> digest_of([{"x": torch.ones(2)}]) == digest_of([{"x": torch.ones(2)}])
+    True
+    """
+    total = hashlib.sha256()
+    for record in records:
+        for name in sorted(record):
+            total.update(name.encode())
+            _update(total, record[name])
+    return total.hexdigest()
+
+
+def model_digest(model: Any) -> str:
+    """Return the SHA-256 of a model's class and weights."""
+    if not isinstance(model, Module):
+        return digest_of([{"kind": describe_value(model)}, dict(_leaves(hidden_state(model)))])
+    cls = type(model)
+    return digest_of([{"kind": f"{cls.__module__}.{cls.__qualname__}"}, model.state_dict()])
+
+
+def held_digest(value: Any) -> str | None:
+    """Return the SHA-256 of an option's hidden state, None where it has none.
+
+    An explainer describes how it was trained, and holds the weights that came of it.
+    """
+    held = hidden_state(value)
+    return digest_of([dict(_leaves(held))]) if held else None
+
+
+def _changed_options(value: Any) -> dict[str, Any]:
     """Return the options of an object that differ from the defaults of its constructor."""
-    default = {key: each.default for key, each in _parameters(value).items()}
-    return {key: option for key, option in _said(value).items() if option != default[key]}
+    defaults = {name: parameter.default for name, parameter in _parameters(value).items()}
+    options = _readable_options(value)
+    return {name: option for name, option in options.items() if option != defaults[name]}
 
 
-def _said(value: Any) -> dict[str, Any]:
-    """Return the options of an object's constructor that it keeps under their names, if short."""
-    kept = {key: getattr(value, key) for key in _parameters(value) if hasattr(value, key)}
-    return {key: option for key, option in kept.items() if _is_readable(option)}
+def _readable_options(value: Any) -> dict[str, Any]:
+    """Return the short constructor arguments that an object keeps under their names."""
+    kept = {name: getattr(value, name) for name in _parameters(value) if hasattr(value, name)}
+    return {name: option for name, option in kept.items() if _is_readable(option)}
 
 
 def _parameters(value: Any) -> dict[str, inspect.Parameter]:
     try:
-        found = inspect.signature(type(value)).parameters
-    except ValueError:  # what is written in C need not have one
+        parameters = inspect.signature(type(value)).parameters
+    except ValueError:  # classes written in C need not have a signature
         return {}
-    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return {k: each for k, each in found.items() if k != "name" and each.kind not in several}
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {
+        name: parameter
+        for name, parameter in parameters.items()
+        if name != "name" and parameter.kind not in variadic
+    }
 
 
 def _name(value: Any) -> str:
-    kind = type(value)
-    return getattr(value, "name", None) or f"{kind.__module__}.{kind.__qualname__}"
+    cls = type(value)
+    return getattr(value, "name", None) or f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _call(name: str, words: list[str]) -> str:
-    return f"{name}({', '.join(words)})" if words else name
+def _call(name: str, arguments: list[str]) -> str:
+    return f"{name}({', '.join(arguments)})" if arguments else name
 
 
-def _assignments(options: dict[str, Any]) -> list[str]:
-    return [f"{key}={_word(value)}" for key, value in options.items()]
+def _keywords(options: dict[str, Any]) -> list[str]:
+    return [f"{name}={_argument(value)}" for name, value in options.items()]
 
 
-def _word(value: Any) -> str:
+def _argument(value: Any) -> str:
     return repr(value) if _is_readable(value) else str(describe_value(value))
 
 
-def _is_plain(value: Any) -> bool:
+def _is_scalar(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float, str))
 
 
 def _is_readable(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
-        return len(value) <= _SHORT and all(map(_is_plain, value))
-    return _is_plain(value)
+        return len(value) <= _SHORT and all(map(_is_scalar, value))
+    return _is_scalar(value)
 
 
-def _function(function: Any) -> str:
-    """Return where a function is found; for one that has no name of its own also what it does."""
+def _describe_function(function: Any) -> str:
+    """Return the import path of a function; of a lambda or a local function also its hash."""
     name = ".".join(filter(None, (function.__module__, function.__qualname__)))
     if "<" not in name or not hasattr(function, "__code__"):
         return name
-    digest = hashlib.sha256("\n".join(_body(function)).encode())
-    return f"{name} {digest.hexdigest()[:_DIGITS]}"
+    return f"{name} {code_digest(function)[:_DIGITS]}"
 
 
-def _body(function: Any) -> Iterator[str]:
-    """Yield what a function does: its code, its defaults, and what it took from around it."""
-    yield from _code(function.__code__)
-    defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    yield from map(_leaf, [*defaults, *_captured(function).values()])
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the tensors and scalars that make up a value, each with its path."""
+    if isinstance(value, Module) or hasattr(value, "rank"):  # a ranker inside another
+        yield path, describe_value(value)
+        value = hidden_state(value)
+    elif isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, (set, frozenset)):
+        value = sorted(str(describe_value(item)) for item in value)
+    if isinstance(value, (list, tuple)):
+        value = dict(enumerate(value))
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, f"{path}.{describe_value(key)}")
+    else:
+        yield path, value if isinstance(value, Tensor) else describe_value(value)
 
 
-def _captured(function: Any) -> dict[str, Any]:
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    return {name: cell.cell_contents for name, cell in cells}
-
-
-def _code(code: CodeType) -> Iterator[str]:
-    """Yield code without its place in a file, which says nothing about what it does."""
-    yield from (code.co_code.hex(), repr(code.co_names), repr(code.co_varnames))
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _code(constant)
-        else:
-            yield _leaf(constant)
-
-
-def _leaf(value: Any) -> str:
-    """Return a value that a function holds; an object counts by its kind alone."""
-    if isinstance(value, (tuple, frozenset)):
-        parts = map(_leaf, value)
-        # the order of a set is another in each process
-        return repr(list(parts) if isinstance(value, tuple) else sorted(parts))
-    if _is_plain(value) or isinstance(value, (bytes, complex)):
-        return repr(value)
-    return str(getattr(value, "__qualname__", type(value).__qualname__))
+def _update(total: Any, value: Any) -> None:
+    if isinstance(value, Tensor) and value.layout is torch.strided:
+        value = value.detach().cpu().contiguous()
+        total.update(f"{value.dtype}{tuple(value.shape)}".encode())
+        total.update(value.reshape(-1).view(torch.uint8).numpy())
+    else:
+        total.update(repr(value).encode())

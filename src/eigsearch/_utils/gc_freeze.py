@@ -1,4 +1,4 @@
-"""The heap of a run: what exists before it is not garbage, and need not be looked at."""
+"""Exclude objects that exist before a run from garbage collection."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_frozen() -> Iterator[None]:
-    """Keep the garbage collector from what exists already, as long as the context lasts.
+    """Exclude existing objects from garbage collection while the context lasts.
 
-    Torch and PyG hold a million objects that stay. A run makes many small ones, after which Python
-    looks at all of them again and again.
+    Torch and PyG hold a million objects that stay. A run makes many small ones, after which
+    Python would scan all of the old ones again and again.
     """
-    if gc.get_freeze_count():  # somebody takes care of this already
+    if gc.get_freeze_count():  # frozen already, by a caller that unfreezes
         yield
         return
     gc.freeze()

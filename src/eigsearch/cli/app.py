@@ -1,4 +1,4 @@
-"""The application: which commands there are, and how errors are told."""
+"""Define the application: its commands, and how errors are printed."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from eigsearch.cli.commands import (
     train,
     view,
 )
-from eigsearch.cli.console import complain, say
-from eigsearch.cli.directories import unusable
+from eigsearch.cli.console import print_error, print_line
+from eigsearch.cli.directories import unusable_path
 from eigsearch.errors import EigsearchError
 
 
-class _Sentences(TyperGroup):
-    """Commands whose errors are the one sentence, without a traceback, and exit code 2."""
+class _CommandGroup(TyperGroup):
+    """Commands that print an error as one sentence and exit with code 2."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
             return super().invoke(ctx)
         except EigsearchError as error:
-            complain(str(error))
-        except BrokenPipeError:  # whoever read our output has seen enough, as in `… | head`
+            print_error(str(error))
+        except BrokenPipeError:  # the reader has closed the pipe, as `… | head` does
             raise SystemExit(0) from None
-        except (ConnectionError, TimeoutError):  # of a network, where files have no part in it
+        except (ConnectionError, TimeoutError):  # of a network, not of a file
             raise
         except OSError as error:
-            complain(unusable(error.filename or "every file", error))
+            print_error(unusable_path(error.filename or "every file", error))
         raise typer.Exit(2)
 
 
-class _BareRay(TyperCommand):
+class _OptionalRayAddress(TyperCommand):
     """A command whose `--ray` may stand without an address."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -56,7 +56,7 @@ class _BareRay(TyperCommand):
 
 app = typer.Typer(
     name="eigsearch",
-    cls=_Sentences,
+    cls=_CommandGroup,
     help="Which part of the graph made the GNN say so? Start with: [bold]eigsearch demo[/bold]",
     no_args_is_help=True,
     add_completion=False,
@@ -66,20 +66,20 @@ app = typer.Typer(
 )
 
 
-def _tell_version(asked: bool) -> None:
-    if asked:
-        say(f"eigsearch {__version__}")
+def _print_version(requested: bool) -> None:
+    if requested:
+        print_line(f"eigsearch {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def common(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_tell_version)
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version)
     ] = False,
 ) -> None:
     """Serve the options that stand before a command."""
 
 
 for command in (demo, explain, compare, view, train, datasets, models, explainers, bench, report):
-    app.command(cls=_BareRay)(command)
+    app.command(cls=_OptionalRayAddress)(command)

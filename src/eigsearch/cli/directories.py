@@ -1,4 +1,4 @@
-"""Where results are to go, checked before any work is done for them."""
+"""Check output directories before any work is done."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from eigsearch.errors import InputError
 
 
 def check_directory(path: Path) -> None:
-    """Refuse a directory that cannot be made or written into; leave nothing behind."""
-    nearest = next(each for each in (path, *path.absolute().parents) if os.path.lexists(each))
+    """Raise InputError if a directory cannot be created or written; leave no trace."""
+    candidates = (path, *path.absolute().parents)
+    nearest = next(directory for directory in candidates if os.path.lexists(directory))
     if not nearest.is_dir():
         raise InputError(
             f"Expected the output to be a directory (got the file {nearest}). Choose another name."
@@ -19,11 +20,11 @@ def check_directory(path: Path) -> None:
     try:
         tempfile.TemporaryDirectory(dir=nearest).cleanup()
     except OSError as error:
-        raise InputError(unusable(path, error)) from error
+        raise InputError(unusable_path(path, error)) from error
 
 
-def unusable(path: object, error: OSError) -> str:
-    """Return the sentence for a file that the system does not let us use."""
+def unusable_path(path: object, error: OSError) -> str:
+    """Return the error message for a path that cannot be read or written."""
     return (
         f"Expected {path} to be a path that can be read or written (got: "
         f"{error.strerror or error}). Choose another one, or mend the cause."

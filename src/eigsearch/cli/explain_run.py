@@ -1,4 +1,4 @@
-"""A run as commands need it: explain into a directory, then read what it says."""
+"""Explain into a directory for a command, and summarize the rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from eigsearch import store
 from eigsearch.cli.explainer_args import train_ranker
-from eigsearch.cli.ground_truth_summary import recovery
+from eigsearch.cli.ground_truth_summary import ground_truth_means
 from eigsearch.cli.number_ranges import parse_selection
 from eigsearch.cli.progress import progress_bar
 from eigsearch.datasets import GraphDataset
@@ -31,8 +31,8 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """What is explained, and by whom."""
+class ExplainRun:
+    """The data, the model and the options of a run."""
 
     dataset: GraphDataset
     model: Any
@@ -43,14 +43,14 @@ class Assignment:
 
     @property
     def data(self) -> Any:
-        """What the library takes: the graphs, a source of them, or the one graph of a node set."""
+        """The graphs, a source of them, or the one graph of a node set."""
         graphs = self.dataset.graphs
-        alone = self.selection.node is not None and not isinstance(graphs, Source)
-        return graphs[0] if alone else graphs
+        is_single = self.selection.node is not None and not isinstance(graphs, Source)
+        return graphs[0] if is_single else graphs
 
 
-def chosen(dataset: GraphDataset, index: str | None, node: str | None) -> Selection:
-    """Return the graphs or the nodes that a user chose."""
+def parse_items(dataset: GraphDataset, index: str | None, node: str | None) -> Selection:
+    """Return the graphs or the nodes that --index or --node select."""
     if dataset.task == "node":
         if node is None or index is not None:
             raise InputError(
@@ -65,42 +65,41 @@ def chosen(dataset: GraphDataset, index: str | None, node: str | None) -> Select
             f"Expected --index for {dataset.name}, whose graphs are explained (got --node). "
             "Pass graphs such as 0:50."
         )
-    every = ":" if index is None else index
-    return Selection(index=parse_selection(every, range(len(dataset)), "--index"))
+    text = ":" if index is None else index
+    return Selection(index=parse_selection(text, range(len(dataset)), "--index"))
 
 
-def carry_out(assignment: Assignment, path: Path, **where: Any) -> dict[str, Any]:
-    """Explain into a directory, trained where need be; return the means of what was found."""
-    work = assignment
-    with progress_bar(work.dataset.name) as show:
+def execute(run: ExplainRun, path: Path, **where: Any) -> dict[str, Any]:
+    """Explain into a directory, after training the ranker; return the means of the rows."""
+    with progress_bar(run.dataset.name) as show:
         explain_to(
             path,
-            work.model,
-            work.data,
-            index=work.selection.index,
-            node=work.selection.node,
-            target=work.target,
-            options=work.options,
-            about={"dataset": work.dataset.name, **work.about},
+            run.model,
+            run.data,
+            index=run.selection.index,
+            node=run.selection.node,
+            target=run.target,
+            options=run.options,
+            about={"dataset": run.dataset.name, **run.about},
             names={
-                "class_names": work.dataset.class_names,
-                "node_names": work.dataset.node_names,
+                "class_names": run.dataset.class_names,
+                "node_names": run.dataset.node_names,
             },
             progress=show,
-            train=_training(work),
+            train=_training(run),
             **where,
         )
-    return findings(path, work.dataset)
+    return summarize_run(path, run.dataset)
 
 
-def _training(work: Assignment) -> Callable[[], None] | None:
-    """Return what trains the explainer of an assignment, None where there is nothing to train."""
-    method = work.options.ranker
+def _training(run: ExplainRun) -> Callable[[], None] | None:
+    """Return a function that trains the ranker of a run, None if it needs no training."""
+    method = run.options.ranker
     if not isinstance(method, Method) or not method.card.trains:
         return None
-    return lambda: train_ranker(method, work.model, work.dataset, work.options)
+    return lambda: train_ranker(method, run.model, run.dataset, run.options)
 
 
-def findings(path: Path, dataset: GraphDataset) -> dict[str, Any]:
-    """Return the means of a run, with the recovery of ground truth where that is known."""
-    return {**store.summarize(path), **recovery(store.read(path, dataset.graphs))}
+def summarize_run(path: Path, dataset: GraphDataset) -> dict[str, Any]:
+    """Return the means of a run, with ground truth metrics where it is known."""
+    return {**store.summarize(path), **ground_truth_means(store.read(path, dataset.graphs))}

@@ -1,4 +1,4 @@
-"""The explainers that a user named, trained where they have anything to train."""
+"""Make and train the explainers that a user named."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from eigsearch import explainers
 from eigsearch._utils.name_lookup import resolve
-from eigsearch.cli.console import announce
+from eigsearch.cli.console import print_status
 from eigsearch.datasets import GraphDataset
 from eigsearch.explainers import Method
 from eigsearch.options import Options
@@ -14,8 +14,8 @@ from eigsearch.options import Options
 OURS = "eig_search"
 
 
-def pick_explainers(text: str) -> list[str]:
-    """Return the names in a list with commas, each once; `all` means every one."""
+def parse_explainers(text: str) -> list[str]:
+    """Return the distinct names in a comma-separated list; `all` means every explainer."""
     known = explainers.names()
     if text == "all":
         return list(known)
@@ -23,7 +23,7 @@ def pick_explainers(text: str) -> list[str]:
 
 
 def make_ranker(name: str, seed: int) -> Method | None:
-    """Return what ranks the edges, not yet trained; None is EiG-Search's own linear gradients."""
+    """Return an untrained ranker; None stands for the linear gradients of EiG-Search."""
     key = resolve("explainer", name, explainers.names())
     if key == OURS:
         return None
@@ -33,5 +33,7 @@ def make_ranker(name: str, seed: int) -> Method | None:
 
 def train_ranker(method: Method, model: Any, dataset: GraphDataset, options: Options) -> None:
     """Train an explainer on the model's predictions, and say so on a terminal."""
-    announce(f"Training {method.name} on {len(dataset):,} graph{'' if len(dataset) == 1 else 's'}")
+    print_status(
+        f"Training {method.name} on {len(dataset):,} graph{'' if len(dataset) == 1 else 's'}"
+    )
     method.fit(model, dataset.graphs, task=options.task, return_type=options.return_type)

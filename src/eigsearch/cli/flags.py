@@ -1,4 +1,4 @@
-"""The options that commands share: the library's names, one help text each."""
+"""Define the options that commands share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBERS = "0:50, ::10 or 3,7,20:30"
 def _option(
     help: str, panel: str, *names: str, default: bool | str = True
 ) -> typer.models.OptionInfo:
-    """Return an option; a text as `default` is shown for what is taken where None is given."""
+    """Return an option; a text as `default` is what the help shows for None."""
     return typer.Option(*names, help=help, rich_help_panel=panel, show_default=default)
 
 

@@ -1,4 +1,4 @@
-"""The data and the model that a user named, loaded without running anything else."""
+"""Load the data and the model that a user named."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from torch_geometric.data import Data
 
 from eigsearch._utils.name_lookup import resolve
-from eigsearch.cli.console import remark
+from eigsearch.cli.console import print_note
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets import load as load_dataset
 from eigsearch.datasets import load_file as load_graphs
@@ -27,10 +27,10 @@ from eigsearch.inputs.edge_groups import GroupSpec
 from eigsearch.models import load_model, zoo
 from eigsearch.parallel import DirectorySource, MappedSource, SmilesSource, Source
 
-_LONGEST = 300  # characters of what torch says of weights that do not fit
+_LONGEST = 300  # characters of torch's message about weights that do not fit
 
 
-def choose_data(
+def load_data(
     dataset: str | None,
     data: Path | None,
     root: Path | None,
@@ -39,7 +39,7 @@ def choose_data(
 ) -> GraphDataset:
     """Return the registered data set, or the graphs of the file, that a user named.
 
-    What can be read piece by piece is, unless all of it and its classes are needed `in_memory`.
+    Large files are read graph by graph, unless all of them are needed `in_memory`.
     """
     if (dataset is None) == (data is None):
         got = "neither" if dataset is None else "both"
@@ -49,7 +49,7 @@ def choose_data(
         )
     if data is None:
         return load_dataset(str(dataset), root)
-    source = None if in_memory else _large(data)
+    source = None if in_memory else _lazy_source(data)
     if source is None:
         return load_graphs(data, task)
     graphs = cast(tuple[Data, ...], source)  # reads like one, and holds nothing
@@ -57,8 +57,8 @@ def choose_data(
     return GraphDataset(data.stem, kind, graphs, 0, (), f"graphs of {data.name}", "", str(data))
 
 
-def _large(path: Path) -> Source | None:
-    """Return the source of data that is read piece by piece; None for a file of graphs."""
+def _lazy_source(path: Path) -> Source | None:
+    """Return a source that reads graph by graph; None for a file that is loaded whole."""
     if path.is_dir():
         return DirectorySource(path)
     if path.suffix == ".parquet":
@@ -66,7 +66,7 @@ def _large(path: Path) -> Source | None:
     return MappedSource(path) if path.suffix == ".safetensors" else None
 
 
-def choose_model(
+def load_network(
     model: str, dataset: GraphDataset, weights: Path | None, arguments: str | None
 ) -> Any:
     """Return the model that a user named, in evaluation mode.
@@ -91,10 +91,10 @@ def choose_model(
     return network
 
 
-def check_groups(groups: str) -> GroupSpec:
-    """Return a way to group edges that a user named."""
-    ways: dict[str, GroupSpec] = {way: way for way in get_args(get_args(GroupSpec)[0])}
-    return ways[resolve("--groups", groups, ways)]
+def parse_groups(groups: str) -> GroupSpec:
+    """Return the grouping of edges that a user named."""
+    known: dict[str, GroupSpec] = {name: name for name in get_args(get_args(GroupSpec)[0])}
+    return known[resolve("--groups", groups, known)]
 
 
 def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.nn.Module:
@@ -114,7 +114,7 @@ def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.
     if weights is not None:
         _load_weights(model, weights)
     elif isinstance(make, type) and any(True for _ in model.parameters()):
-        remark(
+        print_note(
             f"{name} got no --weights: what is explained are those that it starts with, which are "
             "random unless the class takes care of that."
         )
@@ -175,6 +175,6 @@ def _wrong_weights(path: Path, error: Exception) -> str:
 
 
 def _details(error: Exception) -> str:
-    """Return what differs, in one line: torch writes it below a line that names the class."""
+    """Return torch's message in one line, without the first, which names the class."""
     first, *others = str(error).strip().split("\n")
     return shorten(" ".join(others) or first, _LONGEST, placeholder=" …").rstrip(".")

@@ -1,4 +1,4 @@
-"""Selections as people type them: numbers and ranges."""
+"""Parse selections such as `0:50` or `3,7,20:30`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from eigsearch.errors import InputError
 
 _RANGE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?[1-9]\d*)?)?")
-_FEW = 5  # so many numbers with gaps are told one by one
+_FEW = 5  # numbers that an error message lists one by one
 
 
 def parse_selection(text: str, known: Sequence[int], flag: str) -> Sequence[int]:
     """Return the numbers that a selection such as `0:50`, `::10` or `3,7,20:30` means.
 
-    `known` are those that there are, ascending: all from 0 as a range, or a list with gaps, which
-    ranges pass over and single numbers do not.
+    `known` are the valid numbers, ascending: a range from 0, or a list with gaps, which ranges skip
+    and single numbers must not hit.
 
     >>> list(parse_selection("0:3,7", range(10), "--index"))
     [0, 1, 2, 7]
@@ -26,7 +26,7 @@ def parse_selection(text: str, known: Sequence[int], flag: str) -> Sequence[int]
     chosen = parts[0] if len(parts) == 1 else [number for part in parts for number in part]
     if not chosen:
         raise InputError(
-            f"Expected {flag} to choose at least one number {_spelled(known)} (got {text!r}). "
+            f"Expected {flag} to choose at least one number {_describe(known)} (got {text!r}). "
             "Pass such numbers, or a range that has some."
         )
     if len(set(chosen)) < len(chosen):
@@ -53,15 +53,15 @@ def _part(text: str, known: Sequence[int], flag: str) -> Sequence[int]:
 def _single(number: int, known: Sequence[int], flag: str) -> range:
     if number not in known:
         raise InputError(
-            f"Expected {flag} to be {_spelled(known)} (got {number}). Pass a number that there is."
+            f"Expected {flag} to be {_describe(known)} (got {number}). Pass a number that there is."
         )
     return range(number, number + 1)
 
 
-def _spelled(known: Sequence[int]) -> str:
-    """Return which numbers there are.
+def _describe(known: Sequence[int]) -> str:
+    """Return the valid numbers as text.
 
-    >>> _spelled(range(10)), _spelled([3, 7]), _spelled(list(range(0, 100, 10)))
+    >>> _describe(range(10)), _describe([3, 7]), _describe(list(range(0, 100, 10)))
     ('from 0 to 9', 'among 3, 7', 'among 0, 10, 20, 30, …, 90')
     """
     if known[-1] - known[0] + 1 == len(known):

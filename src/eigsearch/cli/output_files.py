@@ -1,4 +1,4 @@
-"""Pages with pictures of explanations."""
+"""Write pages and pictures of explanations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SUFFIXES = (".html", ".svg", ".png", ".json")
 
 
 def check_outputs(directory: Path | None, page: Path | None, count: int) -> None:
-    """Refuse a directory of rows, and a page of so many explanations, that cannot be written."""
+    """Raise InputError if the rows, or a page of `count` explanations, cannot be written."""
     if directory is not None:
         check_directory(directory)
     if page is not None:
@@ -26,7 +26,7 @@ def check_outputs(directory: Path | None, page: Path | None, count: int) -> None
 
 
 def check_comparison(page: Path) -> None:
-    """Refuse a page of a comparison that cannot be written."""
+    """Raise InputError if the page of a comparison cannot be written."""
     if page.suffix != ".html":
         raise InputError(
             f"Expected the page of a comparison to end in .html (got {page.name!r}). "
@@ -38,9 +38,9 @@ def check_comparison(page: Path) -> None:
 def write_page(
     explanations: Iterable[SubgraphExplanation], path: Path, names: Names, rows: Iterable[Row]
 ) -> Path:
-    """Write a gallery, or of one explanation its page or picture by suffix; return the path.
+    """Write a gallery, or the page or picture of a single explanation; return the path.
 
-    `rows` are those of the explanations, and of what failed: they say which graph is which.
+    `rows` are those of the run, failed ones included; they hold the numbers of the graphs.
     """
     found = list(explanations)
     if len(found) == 1:

@@ -1,4 +1,4 @@
-"""The progress bar of a run: done, rate, time left, failures; nothing when piped."""
+"""Show the progress of a run on a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from eigsearch.parallel import Progress
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[Progress], None]]:
-    """Show how far a run is on the error stream of a terminal."""
+    """Show rows done, rate, time left and failures; nothing when piped."""
     stream = Console(stderr=True)
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -33,7 +33,7 @@ def progress_bar(title: str) -> Iterator[Callable[[Progress], None]]:
     task = bar.add_task(title, total=None, rate=0.0, failures="")
 
     def show(now: Progress) -> None:
-        bar.start()  # once: what is said before the first row, such as of training, stays whole
+        bar.start()  # not before the first row, so that status lines of training stay intact
         failures = f"{now.failures} failed" if now.failures else ""
         bar.update(task, completed=now.done, total=now.total, rate=now.rate, failures=failures)
 

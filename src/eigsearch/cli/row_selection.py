@@ -1,4 +1,4 @@
-"""The rows of a run that a user wants to see, by graph or by node."""
+"""Select the rows of a run by graph or by node."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from eigsearch.cli.number_ranges import parse_selection
 from eigsearch.errors import InputError
 
 
-def chosen_rows(
+def select_rows(
     path: Path, manifest: store.Manifest, index: str | None, node: str | None
 ) -> list[store.Row]:
-    """Return the rows about these graphs, or these nodes of a node set; all if none are named."""
+    """Return the rows that --index or --node select, by default all."""
     of_nodes = manifest.config.get("kind") == "nodes"
     if (index if of_nodes else node) is not None:
         right, wrong, what = ("node", "index", "nodes") if of_nodes else ("index", "node", "graphs")

@@ -1,4 +1,4 @@
-"""Tables of explanations and of what they found on average."""
+"""Print tables of explanations and of their means."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from eigsearch import store
-from eigsearch.cli.console import say, table
+from eigsearch.cli.console import print_line, print_table
 from eigsearch.datasets import GraphDataset
 from eigsearch.visualization import Names
 from eigsearch.visualization.sentences import sentence
 
-_SHOWN = 20  # rows that are printed one by one; the directory has all
+_SHOWN = 20  # rows printed; the directory has all
 
 _FINDINGS = {
     "size": "size",
@@ -28,7 +28,7 @@ _FINDINGS = {
 
 
 def print_findings(title: str, runs: Sequence[tuple[str, dict[str, Any]]]) -> None:
-    """Print the means of one run or several; ground truth has columns where it is known."""
+    """Print the means of runs, with columns for ground truth where it is known."""
     known = {k: name for k, name in _FINDINGS.items() if any(k in found for _, found in runs)}
     columns = ["", "graphs", "failed", *known.values(), "ms each"]
     rows = [
@@ -39,7 +39,7 @@ def print_findings(title: str, runs: Sequence[tuple[str, dict[str, Any]]]) -> No
         ]
         for name, found in runs
     ]
-    table(f"{title}: means", columns, rows)
+    print_table(f"{title}: means", columns, rows)
 
 
 def print_explanations(path: Path, dataset: GraphDataset) -> None:
@@ -47,19 +47,19 @@ def print_explanations(path: Path, dataset: GraphDataset) -> None:
     rows = list(islice(store.rows(path), _SHOWN + 1))
     columns = ("graph" if dataset.task == "graph" else "node", "target", "P", "size")
     found = [_line(row, dataset) for row in rows[:_SHOWN]]
-    table(dataset.name, [*columns, "Fidelity+", "Fidelity−", "gain", "note"], found)
+    print_table(dataset.name, [*columns, "Fidelity+", "Fidelity−", "gain", "note"], found)
     if len(rows) > _SHOWN:
-        say(f"… the first {_SHOWN} of them.")
+        print_line(f"… the first {_SHOWN} of them.")
 
 
 def print_sentences(rows: Sequence[store.Row], manifest: store.Manifest, names: Names) -> None:
-    """Print rows as sentences, the reason where there is no explanation."""
-    who = "graph" if all(row["node"] is None for row in rows) else "node"
-    said = [[_who(row), _sentence(row, manifest, names)] for row in rows[:_SHOWN]]
-    table(names.title, [who, "explanation"], said)
+    """Print rows as sentences; rows that failed with the reason."""
+    column = "graph" if all(row["node"] is None for row in rows) else "node"
+    sentences = [[_number(row), _sentence(row, manifest, names)] for row in rows[:_SHOWN]]
+    print_table(names.title, [column, "explanation"], sentences)
     if len(rows) > _SHOWN:
-        flag = "--index" if who == "graph" else "--node"
-        say(f"… the first {_SHOWN} of {len(rows)}; {flag} chooses others.")
+        flag = "--index" if column == "graph" else "--node"
+        print_line(f"… the first {_SHOWN} of {len(rows)}; {flag} chooses others.")
 
 
 def _sentence(row: store.Row, manifest: store.Manifest, names: Names) -> str:
@@ -68,15 +68,15 @@ def _sentence(row: store.Row, manifest: store.Manifest, names: Names) -> str:
     return sentence(store.explanation_of(row, manifest.options), names, "edge")
 
 
-def _who(row: store.Row) -> int:
+def _number(row: store.Row) -> int:
     return row["index"] if row["node"] is None else row["node"]
 
 
 def _line(row: store.Row, dataset: GraphDataset) -> list[Any]:
     if row["error"] is not None:
-        return [_who(row), *[None] * 6, row["error"]]
+        return [_number(row), *[None] * 6, row["error"]]
     return [
-        _who(row),
+        _number(row),
         class_name(dataset, row["target"]),
         row["value"],
         f"{row['size']} of {row['num_groups']}",
@@ -88,6 +88,6 @@ def _line(row: store.Row, dataset: GraphDataset) -> list[Any]:
 
 
 def class_name(dataset: GraphDataset, target: int) -> str:
-    """Return what a class is called, or its number."""
+    """Return the name of a class, or its number where it has none."""
     names = dataset.class_names
     return names[target] if target < len(names) else str(target)

@@ -1,4 +1,4 @@
-"""Work at scale: shards of predictions in, rows out, on one core, many, or a Ray cluster."""
+"""Explain many predictions in one process, in several, or on a Ray cluster."""
 
 from eigsearch.parallel.backend import Job, perform
 from eigsearch.parallel.run_in_order import explain_many

@@ -1,4 +1,4 @@
-"""One function behind every run: shards of work in, results out, on as many cores as there are."""
+"""Run a job over shards in this process, in several, or on Ray."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ R = TypeVar("R")
 
 
 class Job(Protocol[Piece, Result]):
-    """What travels to each worker once; it must pickle."""
+    """What every worker receives once; cloudpickle has to be able to pickle it."""
 
     def open(self) -> Callable[[Piece], Result]:
-        """Return the function that does the work, with everything loaded."""
+        """Return the function that processes a shard, with everything loaded."""
         ...
 
 
@@ -29,9 +29,9 @@ def perform(
     ray: str | None = None,
     num_gpus: float = 0.0,
 ) -> Iterator[R]:
-    """Yield the result of each shard as soon as it is there, in any order.
+    """Yield the result of each shard as soon as it is computed, in any order.
 
-    Without more it runs in this process; with `workers` above 1 in as many processes of one torch
+    By default it runs in this process; with `workers` above 1 in as many processes of one torch
     thread each; with `ray` on the cluster at that address (`"auto"` finds or starts one), where
     `workers` limits the pool and `num_gpus` is what each worker reserves.
     """
@@ -48,7 +48,7 @@ def perform(
 
 
 def check_workers(workers: int | None, ray: str | None = None, num_gpus: float = 0.0) -> None:
-    """Refuse a run that nobody would do, GPUs that nobody would reserve, and Ray without Ray."""
+    """Raise InputError if no worker would run, and MissingExtraError without Ray."""
     if workers is not None and workers < 1:
         raise InputError(f"Expected `workers` to be at least 1 (got {workers}). Pass 1 or more.")
     if num_gpus and ray is None:

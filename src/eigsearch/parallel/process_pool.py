@@ -1,4 +1,4 @@
-"""Processes: workers of one thread each; one that dies is replaced and its shard done again."""
+"""Run shards in worker processes; replace workers that die and repeat their shards."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from typing import Generic
 from eigsearch.errors import ModelError
 from eigsearch.parallel.backend import Job, R, S
 from eigsearch.parallel.pickling import pack
-from eigsearch.parallel.worker_main import Remote, result_of
+from eigsearch.parallel.worker_main import PackedWorker, result_of
 
 _PRELOAD = ["eigsearch.parallel.worker"]
-_DEATHS = 5  # a shard that so many workers did not survive is what kills them
+_DEATHS = 5  # workers that die of a shard before the run stops
 
 
 @dataclass
 class _Task(Generic[S]):
-    """A shard, and how many workers died of it."""
+    """A shard and the number of workers that died of it."""
 
     shard: S
     deaths: int = 0
 
 
 class _Worker(Generic[S, R]):
-    """A process at the other end of a line, and the shards that it was given."""
+    """A process, the connection to it, and the shards assigned to it."""
 
     def __init__(self, packed_job: bytes) -> None:
-        self.line, theirs = multiprocessing.Pipe()
-        self.process = _start(theirs)
-        theirs.close()  # so that the end of the process is the end of the line
+        self.connection, child_end = multiprocessing.Pipe()
+        self.process = _start(child_end)
+        child_end.close()  # so that the connection ends with the process
         self.tasks: deque[_Task[S]] = deque()
         self._send(packed_job)
 
-    def give(self, task: _Task[S]) -> None:
-        """Let the worker do a shard, once it is done with what it has."""
+    def assign(self, task: _Task[S]) -> None:
+        """Send a shard, which the worker processes after those it has."""
         self.tasks.append(task)
         self._send(pack(task.shard))
 
-    def take(self) -> R | None:
+    def receive(self) -> R | None:
         """Return the result of the first shard, or None if the worker died."""
         try:
-            packed = self.line.recv_bytes()
+            packed = self.connection.recv_bytes()
         except (EOFError, OSError):
             self.stop()
             return None
@@ -59,14 +59,14 @@ class _Worker(Generic[S, R]):
 
     def stop(self) -> None:
         """End the process."""
-        self.line.close()
+        self.connection.close()
         self.process.terminate()
         self.process.join()
 
     def _send(self, content: bytes) -> None:
         try:
-            self.line.send_bytes(content)
-        except OSError:  # it died; `take` finds out
+            self.connection.send_bytes(content)
+        except OSError:  # it died, which `receive` notices
             return
 
 
@@ -81,44 +81,44 @@ class _Pool(Generic[S, R]):
         self.busy: list[_Worker[S, R]] = []
 
     def results(self) -> Iterator[R]:
-        """Yield each result as soon as it is there."""
+        """Yield each result as soon as it is computed."""
         self._assign()
         while self.busy:
-            ready = wait([worker.line for worker in self.busy])
-            for worker in [w for w in self.busy if w.line in ready]:
-                result = worker.take()
+            ready = wait([worker.connection for worker in self.busy])
+            for worker in [w for w in self.busy if w.connection in ready]:
+                result = worker.receive()
                 if result is None:
-                    self._mourn(worker)
+                    self._requeue_dead_worker(worker)
                 self._assign()
-                if result is not None:  # last: whoever gets it writes to a disk, which takes time
+                if result is not None:  # last, because the caller writes it to a disk
                     yield result
 
     def _assign(self) -> None:
-        """Give everybody a shard, and one ahead, so that nobody waits for the next to be sent."""
-        self._hand_out(1)
+        """Assign a shard to every worker, and one ahead, so that none waits for the next."""
+        self._fill(1)
         for worker in [w for w in self.busy if not w.tasks]:
             self.busy.remove(worker)
             worker.stop()
         while len(self.busy) < self._count and self._has_waiting(1):
             self.busy.append(_Worker(self._job))
-            self._hand_out(1)
-        self._hand_out(2)
+            self._fill(1)
+        self._fill(2)
 
-    def _hand_out(self, shards: int) -> None:
-        """Let every worker have so many shards; a second one only while all can have theirs."""
+    def _fill(self, shards: int) -> None:
+        """Assign up to `shards` to every worker; a second one only while all can have one."""
         for worker in self.busy:
             enough = 1 if shards == 1 else self._count
             if len(worker.tasks) < shards and self._has_waiting(enough):
-                worker.give(self._waiting.popleft())
+                worker.assign(self._waiting.popleft())
 
     def _has_waiting(self, count: int) -> bool:
-        """Tell whether at least so many shards wait for a worker."""
+        """Return whether at least `count` shards wait for a worker."""
         missing = max(0, count - len(self._waiting))
         self._waiting.extend(_Task(shard) for shard in islice(self._shards, missing))
         return len(self._waiting) >= count
 
-    def _mourn(self, worker: _Worker[S, R]) -> None:
-        """Let others do what a dead worker had to do, unless its first shard is what kills."""
+    def _requeue_dead_worker(self, worker: _Worker[S, R]) -> None:
+        """Requeue the shards of a dead worker; raise ModelError if one killed too many."""
         self.busy.remove(worker)
         fatal = worker.tasks[0]
         fatal.deaths += 1
@@ -142,48 +142,48 @@ def in_processes(job: Job[S, R], shards: Iterable[S], count: int) -> Iterator[R]
             worker.stop()
 
 
-def _start(line: Connection) -> BaseProcess:
-    """Start a process that serves a line.
+def _start(connection: Connection) -> BaseProcess:
+    """Start a process that serves a connection.
 
     A fork server imports torch once and forks from there, so a worker starts in milliseconds.
     """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         process: BaseProcess = multiprocessing.get_context("spawn").Process(
-            target=_serve, args=(line, dict(os.environ)), daemon=True
+            target=_serve, args=(connection, dict(os.environ)), daemon=True
         )
     else:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOAD)
-        process = context.Process(target=_serve, args=(line, dict(os.environ)), daemon=True)
+        process = context.Process(target=_serve, args=(connection, dict(os.environ)), daemon=True)
     process.start()
     return process
 
 
-def _serve(line: Connection, environment: dict[str, str]) -> None:
-    """Run in the worker: receive the job once, then shards, until the line ends."""
-    os.environ.clear()  # what a fork server has is the environment of when it was started
+def _serve(connection: Connection, environment: dict[str, str]) -> None:
+    """Run in the worker: receive the job, then shards, until the connection closes."""
+    os.environ.clear()  # a fork server keeps the environment of its start
     os.environ.update(environment)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     os.environ["OMP_NUM_THREADS"] = "1"
     inbox: SimpleQueue[bytes | None] = SimpleQueue()
-    Thread(target=_receive, args=(line, inbox), daemon=True).start()
+    Thread(target=_receive, args=(connection, inbox), daemon=True).start()
     arrivals = iter(inbox.get, None)
     try:
         for job in arrivals:
-            work = Remote(job)
+            process = PackedWorker(job)
             for shard in arrivals:
-                line.send_bytes(work(shard))
-    except OSError:  # the process that started us does not need us any more
+                connection.send_bytes(process(shard))
+    except OSError:  # the parent has ended
         return
 
 
-def _receive(line: Connection, inbox: SimpleQueue[bytes | None]) -> None:
-    """Take what arrives while the worker works: two that both wait to be read would wait for ever.
+def _receive(connection: Connection, inbox: SimpleQueue[bytes | None]) -> None:
+    """Read incoming shards while the worker computes, with None at the end.
 
-    A last None says that the process at the other end of the line has ended.
+    Otherwise parent and worker could both block on a full pipe.
     """
     try:
         while True:
-            inbox.put(line.recv_bytes())
+            inbox.put(connection.recv_bytes())
     except (EOFError, OSError):
         inbox.put(None)

@@ -1,4 +1,4 @@
-"""Ray: the same shards on a cluster, as a Ray Data pipeline of a source and a pool of actors."""
+"""Run shards on a Ray cluster, as a Ray Data pipeline with a pool of actors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from eigsearch.errors import MissingExtraError
 from eigsearch.parallel.backend import Job, R, S
 from eigsearch.parallel.pickling import pack
-from eigsearch.parallel.worker_main import Remote, result_of
+from eigsearch.parallel.worker_main import PackedWorker, result_of
 
 _AUTO = "auto"
 _BLOCKS = 16  # for each actor: Ray handles every block, so few; one is lost with an actor, so many
@@ -49,19 +49,19 @@ def on_ray(
 
 
 class _Actor:
-    """A worker on the cluster: it gets the job by reference and opens it once."""
+    """A worker on the cluster, which opens the job once."""
 
     def __init__(self, job: Any) -> None:
         import ray
 
-        self._work = Remote(ray.get(job))
+        self._work = PackedWorker(ray.get(job))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         return {"result": [self._work(shard) for shard in batch["shard"]]}
 
 
 class _Connection:
-    """A connection to a cluster, ended only if it was made here."""
+    """A connection to a cluster, closed only if it was opened here."""
 
     def __init__(self, ray: Any, address: str) -> None:
         self._ray = ray
@@ -90,7 +90,7 @@ class _Connection:
 
 
 def import_ray() -> Any:
-    """Return Ray, with what its pipelines need; refuse where it is not installed."""
+    """Return Ray and load Ray Data; raise MissingExtraError without Ray."""
     try:
         import ray
         import ray.data

@@ -1,4 +1,4 @@
-"""Explains any number of predictions on many cores, and yields them in order."""
+"""Explain many predictions on many cores and yield them in order."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def explain_many(
 ) -> Iterator[SubgraphExplanation]:
     """Yield an explanation for each graph (or node), in order, computed by many workers.
 
-    The arguments are described at `explain_to`. Nothing is written, so there is no row to hold the
-    reason for a missing explanation: the first one is raised.
+    The arguments are those of `explain_to`. Nothing is written, so there is no row to hold the
+    reason of a failure: the first failure is raised.
     """
     options = options or Options()
     check_workers(workers, ray, num_gpus)
@@ -52,7 +52,7 @@ def explain_many(
 
 
 def _in_order(shards: Iterator[ShardFiles]) -> Iterator[ShardFiles]:
-    """Yield shards that arrive in any order by their numbers; those that are early wait."""
+    """Yield shards, which arrive in any order, by ascending number."""
     early: dict[int, ShardFiles] = {}
     following = 0
     for shard in shards:

@@ -1,4 +1,4 @@
-"""The record of a run: everything that its rows depend on, as its manifest."""
+"""Make the manifest of a run from everything that its rows depend on."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from torch import Tensor
 
+from eigsearch._utils.fingerprint import digest_of, held_digest, model_digest
 from eigsearch.options import Options
-from eigsearch.parallel.digest import digest_of, held_digest, model_digest
 from eigsearch.parallel.sharding import Plan
 from eigsearch.parallel.sources import Source
 from eigsearch.parallel.worker import ExplainJob
 from eigsearch.store import Manifest
 
-RANKER = "config.ranker"  # what training leaves in a ranker: the one entry that it changes
+RANKER = "config.ranker"  # the one entry that training a ranker changes
 
 
 def manifest_of(
@@ -27,28 +27,33 @@ def manifest_of(
     """Return the manifest of a run, with the ranker as it is now."""
     config = {
         "data": source.digest,
-        "items": _spelled(plan.items),
+        "items": _describe_selection(plan.items),
         "kind": "graphs" if plan.source is not None else "nodes",
         "model": model_digest(job.model),
         "seed": job.seed,
-        "target": plan.targets if isinstance(plan.targets, int | None) else _spelled(plan.targets),
-        **_described(job.options),
+        "target": plan.targets
+        if isinstance(plan.targets, int | None)
+        else _describe_selection(plan.targets),
+        **_describe_options(job.options),
         **about,
     }
     return Manifest(config, len(plan.items), plan.shard_size, dict(names))
 
 
-def _described(options: Options) -> dict[str, Any]:
-    """Return the options as plain values, and hashes of what they hold besides."""
-    plain = {k: v for k, v in options.describe().items() if k != "versions"}
+def _describe_options(options: Options) -> dict[str, Any]:
+    """Return the options as JSON values, with hashes of their hidden state."""
+    described = {k: v for k, v in options.describe().items() if k != "versions"}
     if isinstance(options.groups, Tensor):
-        plain["groups"] = digest_of([{"groups": options.groups}])
+        described["groups"] = digest_of([{"groups": options.groups}])
     held = {name: held_digest(getattr(options, name)) for name in ("forward", "ranker", "search")}
-    return {"options": plain, **{name: value for name, value in held.items() if value is not None}}
+    return {
+        "options": described,
+        **{name: value for name, value in held.items() if value is not None},
+    }
 
 
-def _spelled(values: Sequence[Any]) -> str:
-    """Return a selection in a few words."""
+def _describe_selection(values: Sequence[Any]) -> str:
+    """Return a selection as a short text."""
     if isinstance(values, range):
         return f"{values.start}:{values.stop}:{values.step}"
     return f"{len(values)} chosen, {digest_of([{'values': list(values)}])}"

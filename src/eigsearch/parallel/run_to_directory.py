@@ -1,4 +1,4 @@
-"""Explains any number of predictions into a directory, and goes on where it was stopped."""
+"""Explain many predictions into a directory; continue a run that was stopped."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from eigsearch.parallel.worker import ExplainJob
 from eigsearch.pipeline import Pipeline
 from eigsearch.store import ResultDirectory, Writer
 
-_FEW_FAILURES = 10  # so many bad graphs are bad luck, whatever their share
+_FEW_FAILURES = 10  # failures that never stop a run, whatever their share
 
 
 class RunError(ModelError):
-    """A run that explained too little; `finding` is the message without where its rows are."""
+    """A run with too many failures; `finding` is the message without the path of its rows."""
 
     def __init__(self, finding: str, path: Path) -> None:
         self._about = finding, path
@@ -42,7 +42,7 @@ class RunError(ModelError):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
         done: Rows that are done, those of an earlier start included.
@@ -84,10 +84,10 @@ def explain_to(
     progress: Callable[[Progress], None] | None = None,
     train: Callable[[], None] | None = None,
 ) -> Progress:
-    """Write one row per explanation into a directory; return how the run ended.
+    """Explain predictions into a directory, one row each.
 
-    The same call after a crash continues it: nothing is lost and nothing is done twice. A graph
-    that cannot be explained becomes a row with the reason.
+    The same call continues a run that was stopped: no row is lost or computed twice. A graph that
+    cannot be explained becomes a row with the reason.
 
     Args:
         path: The directory, new or of the same run.
@@ -107,12 +107,19 @@ def explain_to(
         about: What else the rows depend on, for the manifest, such as the data set's name.
         names: What numbers stand for, such as `class_names`, for the manifest.
         progress: Called after each shard.
-        train: Trains the ranker; called once nothing else can be refused.
+        train: Trains the ranker; called after all other checks.
+
+    Returns:
+        The progress at the end of the run.
+
+    Raises:
+        InputError: An argument or the directory is not what it has to be.
+        RunError: Too many graphs could not be explained.
     """
     options = options or Options()
     check_workers(workers, ray, num_gpus)
     _check_max_failures(max_failures)
-    Pipeline(model, options)  # refuses what cannot be explained before anything is written
+    Pipeline(model, options)  # raises for an unusable model, before anything is written
     source = as_source(data)
     plan = make_plan(source, index, node, target, shard_size)
     graph = None if node is None else source
@@ -136,7 +143,7 @@ def explain_to(
 
 
 class _Tally:
-    """Counts what is written, and stops a run that fails from the start."""
+    """Counts rows and failures, and stops a run with too many failures."""
 
     def __init__(
         self,
@@ -172,7 +179,7 @@ class _Tally:
             raise self._error(f"at most {_count(limit, 'row')} without an explanation")
 
     def finish(self) -> None:
-        """Refuse to call a run a success that explained nothing."""
+        """Raise RunError if a run explained nothing."""
         if self.limit is None and 0 < self.failures == self.total:
             raise self._error("at least one explanation")
 
@@ -185,7 +192,7 @@ class _Tally:
 
 
 def _count(number: int, noun: str) -> str:
-    """Return a number of things.
+    """Return a number with its noun.
 
     >>> _count(1, "row"), _count(2, "row")
     ('1 row', '2 rows')
@@ -194,7 +201,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def as_source(data: Source | Iterable[Data] | Data) -> Source:
-    """Return anything that holds graphs as a source.
+    """Return graphs, in whatever container, as a source.
 
     >>> len(as_source([Data(num_nodes=1), Data(num_nodes=2)]))
     2
@@ -220,7 +227,7 @@ def make_plan(
     target: Classes | None,
     shard_size: int | None,
 ) -> Plan:
-    """Return what is to be explained, after making sure that the source has it."""
+    """Return the predictions to explain; raise InputError if the source lacks one."""
     if node is not None and (len(source) != 1 or index is not None):
         raise InputError(
             f"Expected one graph together with `node` (got {len(source)}). "

@@ -1,4 +1,4 @@
-"""Shards: the pieces of a run that are computed, written and repeated as a whole."""
+"""Cut a run into shards, each computed, written and repeated as a whole."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from eigsearch.parallel.sources import Source
 
 @dataclass(frozen=True)
 class Shard:
-    """Some predictions to explain.
+    """Predictions that are explained and written together.
 
     Attributes:
-        number: Its place in the run, from 0.
+        number: Its position in the run, from 0.
         items: The graphs by number, or the nodes of a node set.
-        targets: The class to explain for each, None for the predicted one.
+        targets: The class to explain per prediction, None for the predicted one.
         graphs: A source of exactly these graphs; None for a node set, whose graph every worker has.
     """
 
@@ -30,7 +30,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Plan:
-    """All predictions of a run, and how they are cut into shards."""
+    """All predictions of a run and the size of its shards."""
 
     items: Sequence[int]
     targets: Sequence[int | None] | int | None
@@ -47,22 +47,21 @@ class Plan:
         return -(-len(self.items) // self.shard_size)
 
     def _shard(self, number: int) -> Shard:
-        here = slice(number * self.shard_size, (number + 1) * self.shard_size)
-        items = self.items[here]
+        span = slice(number * self.shard_size, (number + 1) * self.shard_size)
+        items = self.items[span]
         targets = self.targets
         own = (
-            [targets] * len(items) if targets is None or isinstance(targets, int) else targets[here]
+            [targets] * len(items) if targets is None or isinstance(targets, int) else targets[span]
         )
         graphs = None if self.source is None else self.source.part(items)
         return Shard(number, items, own, graphs)
 
 
 def default_shard_size(rows: int) -> int:
-    """Return how many rows a shard gets: about as many as there are shards.
+    """Return the number of rows per shard: about the square root of all rows.
 
-    Few enough that many workers stay busy and little is lost with one; enough that a directory of
-    millions of rows has thousands of files. Whole windows keep model calls full, but a small run is
-    better cut finely.
+    Small enough to keep many workers busy and to lose little with one that dies; large enough that
+    millions of rows make thousands of files. Multiples of a window keep model calls full.
 
     >>> [default_shard_size(n) for n in (100, 4337, 20_000, 1_000_000)]
     [32, 64, 128, 1024]
@@ -73,6 +72,6 @@ def default_shard_size(rows: int) -> int:
 
 
 def check_shard_size(size: int) -> None:
-    """Refuse a shard without rows."""
+    """Raise InputError if a shard would have no rows."""
     if size < 1:
         raise InputError(f"Expected `shard_size` to be at least 1 (got {size}). Leave it out.")

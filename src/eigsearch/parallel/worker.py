@@ -1,4 +1,4 @@
-"""The work itself: a worker loads the model once and turns shards into rows."""
+"""Turn shards into rows: a worker loads the model once and explains shards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eigsearch.options import Options
 from eigsearch.parallel.sharding import Shard
 from eigsearch.parallel.sources import Source
 from eigsearch.pipeline import Instance, Pipeline
-from eigsearch.store import Row, ShardFiles, Subject
+from eigsearch.store import Row, RowKey, ShardFiles
 from eigsearch.store.formats import rows_to_lines, rows_to_parquet, times_to_parquet
 from eigsearch.store.rows import failed_row, to_row
 
@@ -25,18 +25,18 @@ _LONGEST_REASON = 500
 
 
 class Failure(NamedTuple):
-    """Why something could not be explained, and which error of the family that is."""
+    """Why a graph could not be explained, and the class of the error."""
 
     reason: str
     error: type[EigsearchError]
 
 
-Found = SubgraphExplanation | Failure
+Outcome = SubgraphExplanation | Failure
 
 
 @dataclass(frozen=True)
 class ExplainJob:
-    """What every worker gets, once: the model, how to explain, and the graph of a node set.
+    """The model, the options and the graph of a node set, sent once to every worker.
 
     Attributes:
         model: The model to explain.
@@ -58,15 +58,15 @@ class ExplainJob:
 
 
 class Worker:
-    """Explains shards. The same shard gives the same bytes in whichever worker and order."""
+    """Explains shards; a shard gives the same bytes in any worker and in any order."""
 
     def __init__(self, job: ExplainJob) -> None:
         self.job = job
-        self._model = self._moved(job.model)
-        self._graph = None if job.graph is None else self._moved(job.graph[0])
+        self._model = self._to_device(job.model)
+        self._graph = None if job.graph is None else self._to_device(job.graph[0])
 
     def __call__(self, shard: Shard) -> ShardFiles:
-        """Return the rows of a shard, those that could not be explained with the reason."""
+        """Return the files of a shard, with the reason in rows that failed."""
         rows, seconds, failures = self.rows(shard)
         return ShardFiles(
             number=shard.number,
@@ -80,72 +80,74 @@ class Worker:
         )
 
     def rows(self, shard: Shard) -> tuple[list[Row], list[float], list[Failure]]:
-        """Return the rows of a shard, the seconds that each took, and what failed."""
+        """Return the rows of a shard, the seconds of each row, and the failures."""
         rows: list[Row] = []
         seconds: list[float] = []
         failures: list[Failure] = []
-        run = Pipeline(self._model, self.job.options)  # what one learns on its way stays in a shard
+        # One per shard: what it learns about the model must not depend on earlier shards.
+        pipeline = Pipeline(self._model, self.job.options)
         with single_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.job.seed + shard.number)
             for start in range(0, len(shard.items), WINDOW):
                 began = time.perf_counter()
                 window = range(start, min(start + WINDOW, len(shard.items)))
-                found = self._window(run, shard, window)
-                failures += [each for _, each in found if isinstance(each, Failure)]
-                rows += [_row(subject, each) for subject, each in found]
+                outcomes = self._explain_window(pipeline, shard, window)
+                failures += [outcome for _, outcome in outcomes if isinstance(outcome, Failure)]
+                rows += [_row(key, outcome) for key, outcome in outcomes]
                 seconds += [(time.perf_counter() - began) / len(window)] * len(window)
         return rows, seconds, failures
 
-    def _window(
-        self, run: Pipeline, shard: Shard, window: Sequence[int]
-    ) -> list[tuple[Subject, Found]]:
-        """Return what was found for graphs that share model calls."""
-        asked = [self._ask(shard, place) for place in window]
-        answers = iter(_answers(run, [q for _, q in asked if isinstance(q, Instance)]))
-        return [(s, next(answers) if isinstance(q, Instance) else q) for s, q in asked]
+    def _explain_window(
+        self, pipeline: Pipeline, shard: Shard, window: Sequence[int]
+    ) -> list[tuple[RowKey, Outcome]]:
+        """Return the outcomes of graphs that share model calls."""
+        inputs = [self._load(shard, position) for position in window]
+        instances = [instance for _, instance in inputs if isinstance(instance, Instance)]
+        outcomes = iter(_explain(pipeline, instances))
+        return [(key, i if isinstance(i, Failure) else next(outcomes)) for key, i in inputs]
 
-    def _ask(self, shard: Shard, place: int) -> tuple[Subject, Instance | Failure]:
-        """Return what a row is about with its question, or the reason why it cannot be asked."""
-        item, target = shard.items[place], shard.targets[place]
+    def _load(self, shard: Shard, position: int) -> tuple[RowKey, Instance | Failure]:
+        """Return the key of a row with its instance, or with the reason why it has none."""
+        item, target = shard.items[position], shard.targets[position]
         if shard.graphs is None:
             assert self._graph is not None
-            return Subject(0, item), Instance(self._graph, target, item)
+            return RowKey(0, item), Instance(self._graph, target, item)
         try:
-            subject = Subject(item, name=shard.graphs.name(place))
-            return subject, Instance(self._moved(shard.graphs[place]), target)
+            key = RowKey(item, name=shard.graphs.name(position))
+            return key, Instance(self._to_device(shard.graphs[position]), target)
         except MissingExtraError:
             raise
         except Exception as error:
-            return Subject(item), _failure(error)
+            return RowKey(item), _failure(error)
 
-    def _moved(self, what: Any) -> Any:
-        """Return a model or a graph where this worker computes."""
-        return what if self.job.device is None else what.to(self.job.device)
-
-
-def _row(subject: Subject, found: Found) -> Row:
-    if isinstance(found, Failure):
-        return failed_row(subject, found.reason)
-    return to_row(subject, found)
+    def _to_device(self, value: Any) -> Any:
+        """Return a model or a graph on the device of this worker."""
+        return value if self.job.device is None else value.to(self.job.device)
 
 
-def _answers(run: Pipeline, instances: Sequence[Instance]) -> list[Found]:
-    """Return an explanation or the reason for none; halving finds the graph at fault."""
+def _row(key: RowKey, outcome: Outcome) -> Row:
+    if isinstance(outcome, Failure):
+        return failed_row(key, outcome.reason)
+    return to_row(key, outcome)
+
+
+def _explain(pipeline: Pipeline, instances: Sequence[Instance]) -> list[Outcome]:
+    """Return an explanation or a failure per instance; halving finds the one at fault."""
     if not instances:
         return []
     try:
-        return list(run.explain(instances))
+        return list(pipeline.explain(instances))
     except MissingExtraError:
         raise
     except Exception as error:
         if len(instances) == 1:
             return [_failure(error)]
     middle = len(instances) // 2
-    return _answers(run, instances[:middle]) + _answers(run, instances[middle:])
+    return _explain(pipeline, instances[:middle]) + _explain(pipeline, instances[middle:])
 
 
 def _failure(error: Exception) -> Failure:
-    """Return why there is no explanation; an error that is not of our family is the model's."""
+    """Return the failure of an error; one that is not of eigsearch is the model's."""
     kind = type(error) if isinstance(error, EigsearchError) else ModelError
     return Failure(reason_of(error), kind)
 
@@ -158,7 +160,7 @@ def reason_of(error: Exception) -> str:
 
 @contextmanager
 def single_thread() -> Iterator[None]:
-    """Run torch on one thread: as fast for small graphs, and sums come in the same order."""
+    """Run torch on one thread: as fast for small graphs, and with sums in a fixed order."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

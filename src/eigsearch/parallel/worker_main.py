@@ -1,4 +1,4 @@
-"""The far side of a worker: a job and shards arrive as bytes, results leave as bytes."""
+"""Process pickled shards of a pickled job, in a worker process or a Ray actor."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from eigsearch.parallel.pickling import pack, unpack
 
 @dataclass(frozen=True)
 class _Failed:
-    """An error that is no row's: the run has to stop."""
+    """An error that concerns the run, not a row."""
 
     message: str
     expected: bool
 
 
-class Remote:
-    """Does packed shards of a packed job, which it opens once, on one torch thread."""
+class PackedWorker:
+    """Processes packed shards of a packed job, which it opens once, on one thread."""
 
     def __init__(self, packed_job: bytes) -> None:
         import torch
 
         torch.set_num_threads(1)
         self._packed_job = packed_job
-        self._work: Callable[[Any], Any] | None = None
+        self._process: Callable[[Any], Any] | None = None
 
     def __call__(self, packed_shard: bytes) -> bytes:
-        """Return the packed result of a shard, or of the error that stopped it."""
+        """Return the packed result of a shard, or the packed error that stopped it."""
         try:
-            if self._work is None:
-                self._work = unpack(self._packed_job).open()
-                gc.freeze()  # what is loaded stays; a process of our own never lets it go
-            return pack(self._work(unpack(packed_shard)))
+            if self._process is None:
+                self._process = unpack(self._packed_job).open()
+                gc.freeze()  # what is loaded stays for the life of the process
+            return pack(self._process(unpack(packed_shard)))
         except EigsearchError as error:
             return pack(_Failed(str(error), expected=True))
         except Exception:
@@ -44,7 +44,7 @@ class Remote:
 
 
 def result_of(packed: bytes) -> Any:
-    """Return the result that a `Remote` packed; raise the error that stopped it."""
+    """Return the result that a `PackedWorker` packed; raise the error that stopped it."""
     result = unpack(packed)
     if isinstance(result, _Failed):
         raise (EigsearchError if result.expected else RuntimeError)(result.message)

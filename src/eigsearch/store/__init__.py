@@ -1,16 +1,19 @@
-"""Results on disk: rows that are written once and read back as explanations."""
+"""Explanations on disk: rows written once and read back as explanations."""
 
 from eigsearch.store.directory import ResultDirectory, ShardFiles
 from eigsearch.store.manifest import Manifest, read_manifest
 from eigsearch.store.reader import read, rows
-from eigsearch.store.rows import Row, Subject, explanation_of
+from eigsearch.store.rows import Row, RowKey, explanation_of
 from eigsearch.store.summary import summarize
 from eigsearch.store.writer import Writer
+
+Subject = RowKey  # the name until 0.1
 
 __all__ = [
     "Manifest",
     "ResultDirectory",
     "Row",
+    "RowKey",
     "ShardFiles",
     "Subject",
     "Writer",

@@ -1,4 +1,4 @@
-"""Rows as the columns of a table, joined tensor by tensor instead of value by value."""
+"""Convert rows to an Arrow table, one concatenated tensor per column."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from eigsearch.store.rows import Row
 
 
 def to_table(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
-    """Return rows as a table; what a row lacks is null."""
+    """Return rows as a table, with null for what a row lacks."""
     columns = [_column([row.get(f.name) for row in rows], f.type) for f in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Return one value per row; a list of structs comes as a dict of its fields."""
+    """Return one value per row as an array; a list of structs is a dict of its fields."""
     if not pa.types.is_list(kind):
         return pa.array(values, type=kind)
-    there = [value for value in values if value is not None]
+    present = [value for value in values if value is not None]
     missing = np.array([value is None for value in values], bool)
     if pa.types.is_struct(kind.value_type):
-        members = _structs(there, kind.value_type)
-        counts = [len(next(iter(fields.values()))) for fields in there]
+        members = _structs(present, kind.value_type)
+        counts = [len(next(iter(fields.values()))) for fields in present]
     else:
-        members = _joined(there, kind.value_type)
-        counts = [len(value) for value in there]
+        members = _concatenated(present, kind.value_type)
+        counts = [len(value) for value in present]
     length = np.zeros(len(values), np.int32)
     length[~missing] = counts
     ends = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
@@ -38,14 +38,16 @@ def _column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def _structs(values: Sequence[dict[str, Any]], kind: pa.StructType) -> pa.StructArray:
-    """Return the entries of all values, each a dict of columns."""
-    fields = [kind.field(place) for place in range(kind.num_fields)]
-    columns = [_joined([value[field.name] for value in values], field.type) for field in fields]
+    """Return the concatenated entries of values that are dicts of columns."""
+    fields = [kind.field(number) for number in range(kind.num_fields)]
+    columns = [
+        _concatenated([value[field.name] for value in values], field.type) for field in fields
+    ]
     return pa.StructArray.from_arrays(columns, fields=fields)
 
 
-def _joined(parts: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Return what several tensors, or lists, hold as one array."""
+def _concatenated(parts: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Return several tensors, or lists, as one array."""
     if parts and isinstance(parts[0], Tensor):
         return pa.array(torch.cat(list(parts)).cpu().numpy(), type=kind)
     return _column([entry for part in parts for entry in part], kind)

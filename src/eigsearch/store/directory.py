@@ -1,8 +1,7 @@
-"""The output directory of a run: shards that are written once, and what is still missing."""
+"""Manage the output directory of a run: shards that are written once."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from eigsearch._utils.atomic_files import inside, remove_leftovers, sync_directory, write_atomic
+from eigsearch._utils.atomic_files import (
+    locked,
+    path_inside,
+    remove_leftovers,
+    sync_directory,
+    write_atomic,
+)
 from eigsearch.errors import EigsearchError, InputError
 from eigsearch.store.manifest import Manifest, read_manifest
 from eigsearch.store.schema import ROWS
@@ -64,11 +69,11 @@ class ResultDirectory:
         """Hold the directory for one run of this manifest; refuse any other run's directory."""
         self.check(manifest)
         self.path.mkdir(parents=True, exist_ok=True)
-        with _lock(self.path):
+        with locked(self.path):
             remove_leftovers(self.path)
             if not self.manifest_path.exists():
                 manifest.save(self.manifest_path)
-            folders = [inside(self.path, name) for name in (_ROWS, _LINES, _TIMES)]
+            folders = [path_inside(self.path, name) for name in (_ROWS, _LINES, _TIMES)]
             for folder in folders:
                 folder.mkdir(exist_ok=True)
                 remove_leftovers(folder)
@@ -78,7 +83,7 @@ class ResultDirectory:
 
     def check(self, manifest: Manifest, apart: str | None = None) -> None:
         """Refuse the directory of another run, or of anything else; `apart` may still change."""
-        self._refuse_foreign()
+        self._check_not_foreign()
         if self.manifest_path.exists():
             self._check_same(read_manifest(self.manifest_path), manifest, apart)
 
@@ -105,17 +110,17 @@ class ResultDirectory:
     def _file(self, folder: str, number: int, ending: str) -> Path:
         return self.path / folder / f"{number:06d}.{ending}"
 
-    def _refuse_foreign(self) -> None:
-        """Refuse a directory that something else than a run lives in."""
+    def _check_not_foreign(self) -> None:
+        """Raise InputError if the directory holds anything but a run."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(
                 f"Expected the output to be a directory (got the file {self.path}). "
                 "Choose another name."
             )
-        strangers = [p.name for p in self.path.glob("[!.]*")] if self.path.is_dir() else []
-        if strangers and not self.manifest_path.exists():
+        foreign = [p.name for p in self.path.glob("[!.]*")] if self.path.is_dir() else []
+        if foreign and not self.manifest_path.exists():
             raise InputError(
-                f"Expected {self.path} to be empty or to hold results (got {strangers[0]}). "
+                f"Expected {self.path} to be empty or to hold results (got {foreign[0]}). "
                 "Choose a new directory."
             )
 
@@ -144,22 +149,3 @@ def _wrong(path: Path, found: str) -> str:
         f"Expected {path} to be a Parquet file with the columns of eigsearch (got {found}). "
         "Remove it and repeat the run that wrote it."
     )
-
-
-@contextmanager
-def _lock(directory: Path) -> Iterator[None]:
-    """Let one run at a time write; the system frees the lock however the process ends."""
-    if os.name != "posix":
-        yield
-        return
-    import fcntl
-
-    with (directory / ".lock").open("w") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InputError(
-                f"Expected {directory} to be written by one run at a time (got a second). "
-                "Wait for the other one to end."
-            ) from error
-        yield

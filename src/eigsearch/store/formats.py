@@ -1,4 +1,4 @@
-"""Rows as the bytes of files: Parquet for everything, JSON lines for a quick look."""
+"""Encode rows as Parquet, and as JSON lines for a quick look."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def parquet_to_rows(content: bytes) -> list[Row]:
 
 
 def times_to_parquet(rows: Sequence[Row], seconds: Sequence[float]) -> bytes:
-    """Return how long each row took as the bytes of a Parquet file."""
+    """Return the seconds of each row as the bytes of a Parquet file."""
     return _parquet([{**row, "seconds": s} for row, s in zip(rows, seconds, strict=True)], TIMES)
 
 
 def rows_to_lines(rows: Sequence[Row]) -> bytes:
-    """Return rows as JSON lines: who, what was found, and the chosen edges."""
+    """Return rows as JSON lines: key, findings and chosen edges."""
     edges = iter(chosen_edges([row for row in rows if row.get("error") is None]))
     lines = (
         {

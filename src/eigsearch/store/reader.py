@@ -1,4 +1,4 @@
-"""Reads the results of a run back, one explanation at a time."""
+"""Read the results of a run, one explanation at a time."""
 
 from __future__ import annotations
 

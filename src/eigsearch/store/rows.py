@@ -1,4 +1,4 @@
-"""Explanations as rows, and rows as explanations again."""
+"""Convert explanations to rows and back."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What a row is about: a graph of a source, and the node where nodes are explained."""
+class RowKey:
+    """The graph that a row is about, by number, and the node where nodes are explained."""
 
     index: int
     node: int | None = None
     name: str | None = None
 
 
-def failed_row(subject: Subject, reason: str) -> Row:
+def failed_row(key: RowKey, reason: str) -> Row:
     """Return the row of a graph that could not be explained."""
-    return {**_subject(subject), "error": reason}
+    return {**_key_columns(key), "error": reason}
 
 
-def to_row(subject: Subject, explanation: SubgraphExplanation) -> Row:
-    """Return an explanation as one row, with lists as tensors; read again, it is one again."""
+def to_row(key: RowKey, explanation: SubgraphExplanation) -> Row:
+    """Return an explanation as one row, with tensors for lists; `explanation_of` inverts it."""
     return {
-        **_subject(subject),
-        **_finding(explanation),
-        **_graph(explanation),
+        **_key_columns(key),
+        **_finding_columns(explanation),
+        **_graph_columns(explanation),
         "group_keep": explanation.keep,
         "group_score": explanation.score,
         "group_order": explanation.order,
         "found": explanation.found.columns(),
         "curve": explanation.curve.columns(),
-        "path": _stations(explanation.path),
+        "path": _path_columns(explanation.path),
     }
 
 
 def explanation_of(
     row: Row, config: dict[str, Any], data: Data | None = None
 ) -> SubgraphExplanation:
-    """Return the explanation that a row describes, as it was read.
+    """Return the explanation that a row holds.
 
     Without `data` the graph has its edges and no features; for a node it then has only the edges
     of the computation graph.
@@ -92,12 +92,12 @@ def chosen_edges(rows: Sequence[Row]) -> list[list[list[int]]]:
     return [pairs[before[start] : before[stop]] for start, stop in pairwise(ends)]
 
 
-def _subject(subject: Subject) -> Row:
-    return {"index": subject.index, "node": subject.node, "name": subject.name}
+def _key_columns(key: RowKey) -> Row:
+    return {"index": key.index, "node": key.node, "name": key.name}
 
 
-def _finding(explanation: SubgraphExplanation) -> Row:
-    nothing = len(explanation.found) == 0  # no edge at all: there is no fidelity to speak of
+def _finding_columns(explanation: SubgraphExplanation) -> Row:
+    empty = len(explanation.found) == 0  # a graph without edges has no fidelities
     return {
         "task": explanation.config["task"],
         "return_type": explanation.config["return_type"],
@@ -107,12 +107,12 @@ def _finding(explanation: SubgraphExplanation) -> Row:
         "num_groups": explanation.num_groups,
         "note": explanation.note,
         "engine": explanation.engine,
-        **({"size": 0, "sparsity": 0.0} if nothing else _numbers(explanation)),
+        **({"size": 0, "sparsity": 0.0} if empty else _numbers(explanation)),
     }
 
 
 def _numbers(explanation: SubgraphExplanation) -> Row:
-    """Return the numbers of an explanation that was found, each computed once."""
+    """Return the size and the fidelities of an explanation, each computed once."""
     size = explanation.size
     plus, minus = explanation.fidelity_plus, explanation.fidelity_minus
     return {
@@ -124,7 +124,7 @@ def _numbers(explanation: SubgraphExplanation) -> Row:
     }
 
 
-def _graph(explanation: SubgraphExplanation) -> Row:
+def _graph_columns(explanation: SubgraphExplanation) -> Row:
     data, edges, mask = explanation.data, explanation.edges, explanation.edge_mask
     ends = data.edge_index
     if edges is not None:
@@ -149,7 +149,7 @@ def _graph_of(row: Row) -> Data:
     return data
 
 
-def _stations(path: Sequence[Step]) -> dict[str, list[Any]]:
+def _path_columns(path: Sequence[Step]) -> dict[str, list[Any]]:
     names = (field.name for field in fields(Step))
     return {name: [getattr(step, name) for step in path] for name in names}
 

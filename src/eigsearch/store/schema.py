@@ -1,4 +1,4 @@
-"""The columns of a result: one row per explanation, everything but the features."""
+"""Define the columns of a result: one row per explanation, all but the features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _POINT = pa.struct(
         ("fidelity_minus", pa.float64()),
     ]
 )
-_STATION = pa.struct(
+_STEP = pa.struct(
     [
         ("move", pa.string()),
         ("keep", _list(pa.bool_())),
@@ -59,18 +59,18 @@ ROWS = pa.schema(
         ("edge_group", _INTEGERS),
         ("edge_id", _INTEGERS),  # where these edges stand in a node set's graph; null for a graph
         ("node_label", _INTEGERS),
-        # One entry per group, per size that was evaluated, per station of the search.
+        # One entry per group, per size that was evaluated, per step of the search.
         ("group_keep", _list(pa.bool_())),
         ("group_score", _list(pa.float64())),
         ("group_order", _INTEGERS),
         ("found", _list(_POINT)),
         ("curve", _list(_POINT)),
-        ("path", _list(_STATION)),
+        ("path", _list(_STEP)),
     ],
     metadata={"eigsearch": str(SCHEMA_VERSION)},
 )
 
-# Time is no part of a row: it is the one thing that differs when the same run is repeated.
+# Times are no part of a row: they alone differ when the same run is repeated.
 TIMES = pa.schema(
     [("index", pa.int64()), ("node", pa.int64()), ("seconds", pa.float64())],
     metadata={"eigsearch": str(SCHEMA_VERSION)},

@@ -1,4 +1,4 @@
-"""What a run found on average, read from its columns alone."""
+"""Average the findings of a run, reading only the columns needed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MEANS = ("size", "num_groups", "sparsity", "fidelity_plus", "fidelity_minus", "
 
 
 def summarize(path: str | Path) -> dict[str, Any]:
-    """Return how many rows there are, how many failed, and the means over the others.
+    """Return the number of rows, of failures, and the means over the other rows.
 
-    Means are None where there are no others.
+    Means are None where every row failed.
     """
     directory = ResultDirectory(path)
     columns, files = ["error", *_MEANS], directory.row_files().values()

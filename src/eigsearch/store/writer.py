@@ -1,4 +1,4 @@
-"""Writes shards while others are computed: a disk takes its time to say that it has them."""
+"""Write shards in the background while others are computed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from types import TracebackType
 
 from eigsearch.store.directory import ResultDirectory, ShardFiles
 
-_THREADS = 2  # disks flush several files in the time of one
-_WAITING = 8  # shards in memory before whoever brings more has to wait
+_THREADS = 2  # disks flush two files in the time of one
+_WAITING = 8  # shards in memory before `write` blocks
 
 
 class Writer:
-    """Writes shards into a directory in the background; all are there when its context ends."""
+    """Writes shards into a directory; all are on disk when the context ends."""
 
     def __init__(self, directory: ResultDirectory) -> None:
         self._directory = directory
@@ -21,7 +21,7 @@ class Writer:
         self._pending: deque[Future[None]] = deque()
 
     def write(self, shard: ShardFiles) -> None:
-        """Take a shard to be written; raises what went wrong with an earlier one."""
+        """Queue a shard; raise the error of an earlier one that could not be written."""
         self._pending.append(self._threads.submit(self._directory.write, shard))
         while self._pending and (len(self._pending) > _WAITING or self._pending[0].done()):
             self._pending.popleft().result()

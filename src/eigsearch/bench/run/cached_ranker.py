@@ -8,8 +8,8 @@ from typing import Any, Literal
 from torch import Tensor
 from torch_geometric.data import Data
 
+from eigsearch._utils.fingerprint import digest_of
 from eigsearch.explainers import Method
-from eigsearch.parallel.digest import digest_of
 
 
 class Remembering:

@@ -6,9 +6,9 @@ import hashlib
 from functools import cache
 
 from eigsearch import datasets
+from eigsearch._utils.fingerprint import digest_of
 from eigsearch.models import zoo
 from eigsearch.models.checkpoints import file_stem
-from eigsearch.parallel.digest import digest_of
 
 ABSENT = "absent"  # once the data are there the digest is another, and the run is done again
 

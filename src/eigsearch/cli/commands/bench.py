@@ -46,7 +46,7 @@ def bench(
     from collections import Counter
 
     from eigsearch.bench import carry_out, read_plan
-    from eigsearch.cli.console import say
+    from eigsearch.cli.console import print_line
 
     chosen = read_plan(plan)
     where = out or HOME / chosen.name
@@ -59,7 +59,7 @@ def bench(
             err=True,
         )
     counts = ", ".join(f"{count} {name}" for name, count in sorted(status.items()))
-    say(f"{chosen.name}: {counts or 'nothing left to run'}. Rows: {where}/rows")
+    print_line(f"{chosen.name}: {counts or 'nothing left to run'}. Rows: {where}/rows")
 
 
 def _duration(seconds: float) -> str:

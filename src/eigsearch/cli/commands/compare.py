@@ -37,48 +37,48 @@ def compare(
 
         eigsearch compare --dataset BA-2Motifs --model gin --explainers eig_search,gradcam,ig
     """
-    from eigsearch.cli.console import as_json, say
-    from eigsearch.cli.explain_run import Assignment, chosen
-    from eigsearch.cli.explainer_args import pick_explainers
-    from eigsearch.cli.explainer_comparison import contest, in_common
-    from eigsearch.cli.loading import choose_data, choose_model
+    from eigsearch.cli.console import print_json, print_line
+    from eigsearch.cli.explain_run import ExplainRun, parse_items
+    from eigsearch.cli.explainer_args import parse_explainers
+    from eigsearch.cli.explainer_comparison import compare_explainers, shared_prediction
+    from eigsearch.cli.loading import load_data, load_network
     from eigsearch.cli.output_files import check_comparison, write_comparison
     from eigsearch.cli.tables import print_findings
     from eigsearch.options import Options
     from eigsearch.pipeline import Pipeline
     from eigsearch.visualization import Names
 
-    graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
+    graphs = load_data(dataset, data, data_root, "node" if node is not None else None)
     few = flags.FEW if index is None and node is None else index
-    selection = chosen(graphs, few, node)
-    network = choose_model(model, graphs, weights, model_args)
+    selection = parse_items(graphs, few, node)
+    network = load_network(model, graphs, weights, model_args)
     if report is not None:
         check_comparison(report)
-    work = Assignment(graphs, network, Options(sparsity=sparsity), selection)
-    Pipeline(network, work.options)  # a model that nobody can explain is one error, not one of each
+    run = ExplainRun(graphs, network, Options(sparsity=sparsity), selection)
+    Pipeline(network, run.options)  # an unusable model is one error, not one per explainer
     with tempfile.TemporaryDirectory() as scratch:
-        runs = contest(pick_explainers(explainers), work, seed, Path(scratch))
+        runs = compare_explainers(parse_explainers(explainers), run, seed, Path(scratch))
         served = [name for name, found in runs.items() if found["failures"] < found["rows"]]
-        shown = {} if report is None else in_common(served, Path(scratch), graphs.graphs)
+        shown = {} if report is None else shared_prediction(served, Path(scratch), graphs.graphs)
     page = write_comparison(shown, report, Names.of(graphs)) if report and shown else None
     if json:
-        as_json([{"explainer": name, **found} for name, found in runs.items()])
+        print_json([{"explainer": name, **found} for name, found in runs.items()])
     else:
         print_findings(graphs.name, list(runs.items()))
         if page is not None:
-            say(f"Page: {page}")
-    _tell_failures(runs)
+            print_line(f"Page: {page}")
+    _print_failures(runs)
     if not served:
         raise _nothing_explained(list(runs))
 
 
-def _tell_failures(runs: Mapping[str, dict[str, Any]]) -> None:
-    """Print, for each explainer that failed, how often and the first reason."""
-    from eigsearch.cli.console import remark
+def _print_failures(runs: Mapping[str, dict[str, Any]]) -> None:
+    """Print the number of failures of each explainer and the first reason."""
+    from eigsearch.cli.console import print_note
 
     for name, found in runs.items():
         if found["error"]:
-            remark(f"{name} failed in {found['failures']} of {found['rows']}: {found['error']}")
+            print_note(f"{name} failed in {found['failures']} of {found['rows']}: {found['error']}")
 
 
 def _nothing_explained(names: Sequence[str]) -> Exception:

@@ -11,8 +11,8 @@ import typer
 
 from eigsearch.cli import flags
 
-_EVERY = 10  # of 1,000 graphs: 50 with a cycle and 50 with a house
-_MARK = {"command": "demo"}  # in the manifest: by it a demo knows the results of an earlier one
+_STEP = 10  # every tenth of 1,000 graphs: 50 with a cycle and 50 with a house
+_MARK = {"command": "demo"}  # in the manifest: identifies the results of an earlier demo
 
 
 def demo(
@@ -27,8 +27,8 @@ def demo(
     tells the two apart, and finds the edges behind its answers.
     """
     from eigsearch import datasets, store
-    from eigsearch.cli.console import as_json, say
-    from eigsearch.cli.explain_run import Assignment, Selection, carry_out
+    from eigsearch.cli.console import print_json, print_line
+    from eigsearch.cli.explain_run import ExplainRun, Selection, execute
     from eigsearch.cli.output_files import write_page, write_pictures
     from eigsearch.cli.tables import print_findings
     from eigsearch.models import zoo
@@ -38,10 +38,10 @@ def demo(
     dataset = datasets.generate("BA-2Motifs")
     model, card = zoo.load("BA-2Motifs", "gin")
     results = _fresh(out / "results")
-    selection = Selection(index=range(0, len(dataset), _EVERY))
+    selection = Selection(index=range(0, len(dataset), _STEP))
     about = {"model_name": "gin", **_MARK}
-    assignment = Assignment(dataset, model, Options(), selection, about=about)
-    found = carry_out(assignment, results)
+    run = ExplainRun(dataset, model, Options(), selection, about=about)
+    found = execute(run, results)
     explanations = list(store.read(results, dataset.graphs))
     rows = store.rows(results, ["index", "error"])
     page = write_page(explanations, out / "report.html", Names.of(dataset), rows)
@@ -49,25 +49,27 @@ def demo(
     pictures = write_pictures(shown, out / "pictures", Names.of(dataset))
     if json:
         written = {"out": results, "report": page, "pictures": pictures}
-        as_json({**found, **written})
+        print_json({**found, **written})
         return
-    say(f"{dataset.name}: {dataset.description}. Test accuracy of the GIN: {card.accuracy.test}.")
+    print_line(
+        f"{dataset.name}: {dataset.description}. Test accuracy of the GIN: {card.accuracy.test}."
+    )
     print_findings(dataset.name, [("EiG-Search", found)])
-    say(f"Rows: {results}/rows")
+    print_line(f"Rows: {results}/rows")
     for picture in pictures:
-        say(f"Picture: {picture}")
-    say(f"Report: {page.resolve()}")
+        print_line(f"Picture: {picture}")
+    print_line(f"Report: {page.resolve()}")
 
 
 def _fresh(directory: Path) -> Path:
-    """Return the directory without what an earlier demo left in it; a user's results stay."""
+    """Remove the results of an earlier demo, and nothing else; return the directory."""
     if _is_demo(directory / "manifest.json"):
         shutil.rmtree(directory)
     return directory
 
 
 def _is_demo(manifest: Path) -> bool:
-    """Tell whether a demo wrote a manifest, in whatever version."""
+    """Return whether a demo of any version wrote a manifest."""
     try:
         config = loads(manifest.read_bytes())["config"]
         return config.items() >= _MARK.items()

@@ -56,21 +56,21 @@ def explain(
 
         eigsearch explain --dataset BA-Shapes --node 300:400 --out results --workers 8
     """
-    from eigsearch._utils.atomic_files import inside
-    from eigsearch.cli.explain_run import Assignment, chosen
+    from eigsearch._utils.atomic_files import path_inside
+    from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import make_ranker
-    from eigsearch.cli.loading import check_groups, choose_data, choose_model
+    from eigsearch.cli.loading import load_data, load_network, parse_groups
     from eigsearch.cli.output_files import check_outputs
     from eigsearch.options import Options
 
     strategy = _search(search, size)
-    graphs = choose_data(dataset, data, data_root, "node" if node is not None else None)
-    selection = chosen(graphs, index, node)
-    network = choose_model(model, graphs, weights, model_args)
+    graphs = load_data(dataset, data, data_root, "node" if node is not None else None)
+    selection = parse_items(graphs, index, node)
+    network = load_network(model, graphs, weights, model_args)
     options = Options(
         sparsity=sparsity,
         min_size=min_size,
-        groups=check_groups(groups),
+        groups=parse_groups(groups),
         return_type=return_type,
         task=task,
         engine=engine,
@@ -80,10 +80,10 @@ def explain(
         search=strategy,
         size=size,
     )
-    page = None if report is None else inside(out or Path(), report)
+    page = None if report is None else path_inside(out or Path(), report)
     check_outputs(out, page, len(selection))
     about = {"model_name": model, "explainer": explainer}
-    assignment = Assignment(graphs, network, options, selection, target, about)
+    run = ExplainRun(graphs, network, options, selection, target, about)
     where: dict[str, Any] = {
         "seed": seed,
         "workers": workers,
@@ -94,12 +94,12 @@ def explain(
     }
     with tempfile.TemporaryDirectory() as scratch:
         path = out or Path(scratch, "results")
-        found = _found(assignment, path, where, stays=out is not None)
-        _tell(found, assignment.dataset, path, out, page, json)
+        found = _execute(run, path, where, stays=out is not None)
+        _print_results(found, run.dataset, path, out, page, json)
 
 
 def _search(search: str | None, size: int | None) -> str:
-    """Return the search that a user chose, "fixed" where `size` takes its place."""
+    """Return the search that a user chose, "fixed" if `size` is given."""
     from eigsearch.errors import InputError
 
     if size is None:
@@ -112,25 +112,25 @@ def _search(search: str | None, size: int | None) -> str:
     return "fixed"
 
 
-def _found(assignment: Any, path: Path, where: dict[str, Any], stays: bool) -> dict[str, Any]:
+def _execute(run: Any, path: Path, where: dict[str, Any], stays: bool) -> dict[str, Any]:
     """Explain into a directory; an error names it only where it stays."""
-    from eigsearch.cli.explain_run import carry_out
+    from eigsearch.cli.explain_run import execute
     from eigsearch.errors import ModelError
     from eigsearch.parallel.run_to_directory import RunError
 
     try:
-        return carry_out(assignment, path, **where)
+        return execute(run, path, **where)
     except RunError as error:
         if stays:
             raise
         raise ModelError(error.finding) from error
 
 
-def _tell(
+def _print_results(
     found: dict[str, Any], dataset: Any, path: Path, out: Path | None, page: Path | None, json: bool
 ) -> None:
     from eigsearch import store
-    from eigsearch.cli.console import as_json, say
+    from eigsearch.cli.console import print_json, print_line
     from eigsearch.cli.output_files import write_page
     from eigsearch.cli.tables import print_explanations, print_findings
     from eigsearch.visualization import Names
@@ -139,11 +139,11 @@ def _tell(
         rows = store.rows(path, ["index", "error"])
         write_page(store.read(path, dataset.graphs), page, Names.of(dataset), rows)
     if json:
-        as_json({**found, "out": out, "report": page})
+        print_json({**found, "out": out, "report": page})
         return
     print_explanations(path, dataset)
     print_findings(dataset.name, [("all", found)])
     if out is not None:
-        say(f"Rows: {out}/rows (read them with eigsearch.store.read, pandas or DuckDB)")
+        print_line(f"Rows: {out}/rows (read them with eigsearch.store.read, pandas or DuckDB)")
     if page is not None:
-        say(f"Page: {page}")
+        print_line(f"Page: {page}")

@@ -10,25 +10,25 @@ from eigsearch.cli import flags
 def datasets(json: flags.AsJson = False) -> None:
     """List the data sets that `--dataset` knows."""
     from eigsearch import datasets as registry
-    from eigsearch.cli.console import as_json, table
+    from eigsearch.cli.console import print_json, print_table
 
     known = [registry.info(name) for name in registry.names()]
     if json:
         keys = ("name", "task", "class_names", "description", "citation")
-        as_json([{key: getattr(entry, key) for key in keys} for entry in known])
+        print_json([{key: getattr(entry, key) for key in keys} for entry in known])
         return
     rows = [[e.name, e.task, len(e.class_names), e.description, e.citation] for e in known]
-    table("Data sets", ["name", "explains", "classes", "what it is", "from"], rows)
+    print_table("Data sets", ["name", "explains", "classes", "what it is", "from"], rows)
 
 
 def models(json: flags.AsJson = False) -> None:
     """List the trained networks that `--model` knows, with their accuracies."""
-    from eigsearch.cli.console import as_json, table
+    from eigsearch.cli.console import print_json, print_table
     from eigsearch.models import zoo
 
     cards = [zoo.load(dataset, conv)[1] for dataset, conv in zoo.names()]
     if json:
-        as_json([asdict(card) for card in cards])
+        print_json([asdict(card) for card in cards])
         return
     rows = [
         [
@@ -39,16 +39,16 @@ def models(json: flags.AsJson = False) -> None:
         for card in cards
     ]
     columns = ["data set", "model", "width", "train", "validation", "test", "paper", "trained by"]
-    table("Models: accuracies", columns, rows)
+    print_table("Models: accuracies", columns, rows)
 
 
 def explainers(json: flags.AsJson = False) -> None:
     """List the explainers that `--explainer` knows, and what each of them needs."""
-    from eigsearch import explainers as arena
-    from eigsearch.cli.console import as_json, table
+    from eigsearch import explainers as registry
+    from eigsearch.cli.console import print_json, print_table
 
-    known = arena.table()
+    known = registry.table()
     if json:
-        as_json(known)
+        print_json(known)
         return
-    table("Explainers", list(known[0]), [list(row.values()) for row in known])
+    print_table("Explainers", list(known[0]), [list(row.values()) for row in known])

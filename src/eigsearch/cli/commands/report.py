@@ -30,12 +30,12 @@ def report(
     """
     from eigsearch.bench.report.builder import write_report
     from eigsearch.bench.report.discussion import write_discussion
-    from eigsearch.cli.console import say
+    from eigsearch.cli.console import print_line
 
     rows = results or _latest()
-    say(f"Report: {write_report(rows, out).resolve()}")
+    print_line(f"Report: {write_report(rows, out).resolve()}")
     if discussion is not None:
-        say(f"Discussion: {write_discussion(rows, discussion).resolve()}")
+        print_line(f"Discussion: {write_discussion(rows, discussion).resolve()}")
 
 
 def _latest() -> Path:

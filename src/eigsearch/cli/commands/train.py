@@ -30,13 +30,13 @@ def train(
         eigsearch explain --dataset BA-2Motifs --weights models/BA-2Motifs-gin.safetensors
     """
     from eigsearch._utils.name_lookup import resolve
-    from eigsearch.cli.console import as_json, say, table
+    from eigsearch.cli.console import print_json, print_line, print_table
     from eigsearch.cli.directories import check_directory
-    from eigsearch.cli.loading import choose_data
+    from eigsearch.cli.loading import load_data
     from eigsearch.models import CONVS, make_card, recipe_for, save_model
     from eigsearch.models import train as fit
 
-    graphs = choose_data(dataset, data, data_root, in_memory=True)
+    graphs = load_data(dataset, data, data_root, in_memory=True)
     conv = resolve("model", model, CONVS)
     recipe = recipe_for(graphs.name, conv)
     recipe = replace(
@@ -49,10 +49,12 @@ def train(
     card = make_card(result, graphs)
     path = save_model(result.model, card, out)
     if json:
-        as_json({**asdict(card), "weights": str(path)})
+        print_json({**asdict(card), "weights": str(path)})
         return
     accuracy = card.accuracy
     row = [graphs.name, conv, accuracy.train, accuracy.val, accuracy.test]
     columns = ["data set", "model", "train", "validation", "test", "paper", "epochs", "seconds"]
-    table("Accuracies", columns, [[*row, card.paper_test_accuracy, card.epochs, card.seconds]])
-    say(f"Weights: {path}")
+    print_table(
+        "Accuracies", columns, [[*row, card.paper_test_accuracy, card.epochs, card.seconds]]
+    )
+    print_line(f"Weights: {path}")

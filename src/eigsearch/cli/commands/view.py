@@ -33,23 +33,23 @@ def view(
         eigsearch view results --index 3 --out picture.svg
     """
     from eigsearch import store
-    from eigsearch.cli.console import as_json, say
+    from eigsearch.cli.console import print_json, print_line
     from eigsearch.cli.output_files import write_page
-    from eigsearch.cli.row_selection import chosen_rows
+    from eigsearch.cli.row_selection import select_rows
     from eigsearch.cli.tables import print_sentences
     from eigsearch.visualization import Names
 
     manifest = store.read_manifest(store.ResultDirectory(path).manifest_path)
-    rows = chosen_rows(path, manifest, index, node)
+    rows = select_rows(path, manifest, index, node)
     names = Names(title=manifest.config.get("dataset", str(path)), **_tuples(manifest.names))
     found = [store.explanation_of(row, manifest.options) for row in rows if not row["error"]]
     page = None if out is None else write_page(found, out, names, rows)
     if json:
-        as_json({"manifest": manifest.config, "rows": rows, "report": page})
+        print_json({"manifest": manifest.config, "rows": rows, "report": page})
         return
     print_sentences(rows, manifest, names)
     if page is not None:
-        say(f"Page: {page}")
+        print_line(f"Page: {page}")
 
 
 def _tuples(names: dict[str, list[str] | None]) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Where the graphs of a run come from: memory, or files that are larger than it."""
+"""Sources of graphs: memory, or files larger than it."""
 
 from eigsearch.parallel.sources.base import Part, Source
 from eigsearch.parallel.sources.database import DatabaseSource

@@ -1,4 +1,4 @@
-"""The source protocol: graphs by number, wherever they are kept."""
+"""Define the source protocol: graphs by number, wherever they are stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Source(Protocol):
 
     @property
     def digest(self) -> str:
-        """A hash of what the source holds, by which a continued run knows it again."""
+        """The hash of the source's content, which a continued run compares."""
         ...
 
     def __len__(self) -> int: ...
@@ -23,17 +23,17 @@ class Source(Protocol):
     def __getitem__(self, index: int) -> Data: ...
 
     def name(self, index: int) -> str | None:
-        """Return what the source calls a graph, or None where it has numbers only."""
+        """Return the name of a graph, None where graphs have numbers only."""
         ...
 
     def part(self, indices: Sequence[int]) -> Source:
-        """Return a source of these graphs alone: what travels to the worker that explains them."""
+        """Return a source of these graphs alone, to be sent to a worker."""
         ...
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some graphs of a source that every worker can open by itself: numbers travel, not graphs."""
+    """A subset of a source that workers open by themselves: only numbers are sent."""
 
     source: Source
     indices: Sequence[int]
@@ -50,7 +50,7 @@ class Part:
         return self.source[self.indices[index]]
 
     def name(self, index: int) -> str | None:
-        """Return what the source calls a graph."""
+        """Return the name of a graph."""
         return self.source.name(self.indices[index])
 
     def part(self, indices: Sequence[int]) -> Part:

@@ -1,4 +1,4 @@
-"""PyG's `OnDiskDataset`: graphs in a database, which each worker opens by itself."""
+"""Read graphs from PyG's `OnDiskDataset`, which each worker opens by itself."""
 
 from __future__ import annotations
 

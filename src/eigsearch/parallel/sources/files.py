@@ -1,4 +1,4 @@
-"""Graphs in files that every worker reads by itself: one file, or a directory of them."""
+"""Read graphs from files, which every worker opens by itself."""
 
 from __future__ import annotations
 

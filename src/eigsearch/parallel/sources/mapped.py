@@ -1,4 +1,4 @@
-"""A file of graphs, or of one large graph, that is mapped into memory once per machine."""
+"""Read graphs from a file that is mapped into memory once per machine."""
 
 from __future__ import annotations
 

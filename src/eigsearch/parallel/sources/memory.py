@@ -1,4 +1,4 @@
-"""Graphs in memory: each shard takes its own along."""
+"""Hold graphs in memory, to be sent along with their shard."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from torch_geometric.data import Data
 
+from eigsearch._utils.fingerprint import digest_of
 from eigsearch.datasets.column_store import to_columns
 from eigsearch.errors import InputError
-from eigsearch.parallel.digest import digest_of
 
 
 @dataclass(frozen=True)

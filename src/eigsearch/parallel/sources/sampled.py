@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eigsearch.parallel.digest import digest_of
+from eigsearch._utils.fingerprint import digest_of
 from eigsearch.parallel.sources.base import Source
 
 _SAMPLES = 64

@@ -1,4 +1,4 @@
-"""A Parquet file of molecules as SMILES, made into graphs as they are needed."""
+"""Read molecules from a Parquet file of SMILES."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from torch_geometric.data import Data
 from torch_geometric.utils import from_smiles
 
+from eigsearch._utils.fingerprint import digest_of
 from eigsearch.errors import InputError, MissingExtraError
-from eigsearch.parallel.digest import digest_of
 from eigsearch.parallel.sources.base import Part
 
 _SAMPLES = 1_000
