@@ -26,7 +26,7 @@ from eigsearch import metrics
 from eigsearch.bench.run.setting import Prediction, Setting, load_setting
 from eigsearch.datasets.ground_truth import candidates, true_edges
 from eigsearch.explainers import PGExplainer
-from eigsearch.explainers.common.differentiable import Subject
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 
 ROWS = Path(__file__).parent / "results" / "soft_masks"
 _NODE_SETS = ("BA-Shapes", "BA-Community", "Tree-Grid")
@@ -37,9 +37,13 @@ _NODES, _GRAPHS, _SAMPLE, _SEEDS = 15, 80, 30, (0, 1)
 
 def minus_log_p(setting: Setting, asked: Prediction, mask: Tensor) -> float:
     """Return −log p of an explained class when a mask multiplies all messages."""
-    subject = Subject(setting.model, setting.dataset[asked.graph], asked.target, asked.node)
+    prediction = DifferentiablePrediction(
+        setting.model, setting.dataset[asked.graph], asked.target, asked.node
+    )
     with torch.no_grad():
-        return float(softplus(-subject.known_target.phi(subject.outputs(weights=mask.float()))))
+        return float(
+            softplus(-prediction.known_target.phi(prediction.outputs(weights=mask.float())))
+        )
 
 
 def learned(setting: Setting, asked: Prediction, method: PGExplainer) -> dict[str, float]:

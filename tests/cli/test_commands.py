@@ -74,6 +74,14 @@ def test_explainers(run, run_json) -> None:
     assert "gnnexplainer" in run("explainers").stdout
 
 
+def test_explainers_with_a_name_prints_all_of_its_card(run, run_json) -> None:
+    (card,) = run_json("explainers", "GNN-Explainer")
+    assert card == explainers.registry.describe("gnnexplainer")
+    printed = run("explainers", "gnnexplainer").stdout
+    assert all(field in printed for field in card)
+    assert card["citation"] in printed
+
+
 @pytest.mark.parametrize("terminal", [True, False])
 def test_training_is_announced_on_a_terminal(run, own, monkeypatch, terminal: bool) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1" if terminal else "")

@@ -17,7 +17,7 @@ from torch_geometric.nn import (
 from torch_geometric.nn.models import GCN, GIN, GraphSAGE
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.common.differentiable import Subject
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 from eigsearch.explainers.decomposition.degree import DEGREE, group_scores
 from eigsearch.explainers.decomposition.degree.decomposition import Pair
 from eigsearch.models import GNN
@@ -109,7 +109,7 @@ class Linear(nn.Module):
 def test_without_bias_a_linear_model_gives_what_the_group_brings_alone(data):
     model = Linear()
     rows = torch.rand(5, 7) < 0.5
-    found = group_scores(Subject(model, data, 1, None), rows)
+    found = group_scores(DifferentiablePrediction(model, data, 1, None), rows)
     with torch.no_grad():
         alone = [model(data.x * row[:, None], data.edge_index)[0, 1] for row in rows]
     assert torch.allclose(found, torch.stack(alone), atol=1e-5)
@@ -157,8 +157,8 @@ def test_a_binary_output_speaks_for_class_one_and_its_negative_for_class_zero(da
         global_add_pool(x[:, :1], batch)
     ).squeeze(-1)
     rows = torch.eye(7, dtype=torch.bool)
-    one = group_scores(Subject(model, data, 1, None), rows)
-    zero = group_scores(Subject(model, data, 0, None), rows)
+    one = group_scores(DifferentiablePrediction(model, data, 1, None), rows)
+    zero = group_scores(DifferentiablePrediction(model, data, 0, None), rows)
     assert torch.allclose(one, data.x[:, 0])
     assert torch.allclose(zero, -data.x[:, 0])
 

@@ -6,7 +6,7 @@ from torch_geometric.nn import GATConv, GCNConv
 
 from eigsearch.errors import InputError
 from eigsearch.explainers.baselines.random import Random
-from eigsearch.explainers.common.differentiable import Subject
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 from eigsearch.explainers.common.edge_weights import message_layers
 from eigsearch.explainers.learned_masks.graphmask import GraphMask
 from eigsearch.explainers.learned_masks.graphmask.gates import GatedLayers, chance_open, sample
@@ -31,17 +31,17 @@ def test_open_gates_change_nothing_and_closed_ones_put_the_constant(conv):
     data, model = bull(), LinearNet()
     if conv is not None:
         model.conv = conv(3, 4)
-    subject = Subject(model, data, 1, None)
-    layers = GatedLayers(message_layers(subject.model))
-    (passed,) = layers.watch(subject)
+    prediction = DifferentiablePrediction(model, data, 1, None)
+    layers = GatedLayers(message_layers(prediction.model))
+    (passed,) = layers.record(prediction)
     count, width = passed.message.shape
-    whole = subject.known_target.phi(model(data.x, data.edge_index))[0]
+    whole = prediction.known_target.phi(model(data.x, data.edge_index))[0]
     constant = torch.zeros(width)
-    opened = layers.phi(subject, {0: (torch.ones(count), constant)})
-    assert float(opened) == pytest.approx(float(whole), abs=1e-5)
+    open_phi = layers.phi(prediction, {0: (torch.ones(count), constant)})
+    assert float(open_phi) == pytest.approx(float(whole), abs=1e-5)
     if conv is None:  # without messages, a sum is the nodes alone
-        closed = layers.phi(subject, {0: (torch.zeros(count), constant)})
-        alone = subject.known_target.phi(model(data.x, data.edge_index[:, :0]))[0]
+        closed = layers.phi(prediction, {0: (torch.zeros(count), constant)})
+        alone = prediction.known_target.phi(model(data.x, data.edge_index[:, :0]))[0]
         assert float(closed) == pytest.approx(float(alone), abs=1e-5)
 
 

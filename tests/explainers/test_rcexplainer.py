@@ -1,4 +1,4 @@
-"""RCExplainer: the opened model, the planes between classes, training and what it finds."""
+"""RCExplainer: the split model, the planes between classes, training and what it finds."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, GINConv, global_add_pool, global_mean_pool
 
 from eigsearch.errors import InputError, UnsupportedError
-from eigsearch.explainers.common.embeddings import OpenModel
+from eigsearch.explainers.common.embeddings import SplitModel
 from eigsearch.explainers.common.training_data import training_instances
 from eigsearch.explainers.learned_masks.rcexplainer import RCExplainer
 from eigsearch.explainers.learned_masks.rcexplainer.boundaries import class_planes
@@ -57,13 +57,13 @@ class NoHead(nn.Module):
 def test_the_head_reads_the_pooled_embedding():
     model = GNN("gin", 3, 2, width=8).eval()
     instances = training_instances(model, small_graphs(), 1)
-    opened = OpenModel(model, instances)
-    batch, _ = opened.union(instances)
+    split_model = SplitModel(model, instances)
+    batch, _ = split_model.to_batch(instances)
     with torch.no_grad():
-        seen = opened.look(batch)
+        seen = split_model.run(batch)
         assert torch.allclose(model.head(seen.embedding), seen.output, atol=1e-6)
         moved = seen.embedding.flip(0) + 1
-        assert torch.allclose(opened.head(moved), model.head(moved), atol=1e-6)
+        assert torch.allclose(split_model.head(moved), model.head(moved), atol=1e-6)
     assert seen.nodes.shape == (batch.num_nodes, 8)
     pooled = global_mean_pool(model.norms[-1](seen.nodes).relu(), batch.batch)
     assert torch.allclose(pooled, seen.embedding, atol=1e-5)
@@ -72,10 +72,10 @@ def test_the_head_reads_the_pooled_embedding():
 def test_a_model_without_a_head_is_its_own_embedding():
     model = NoHead()
     instances = training_instances(model, small_graphs(), 1)
-    opened = OpenModel(model, instances)
-    seen = opened.look(opened.union(instances)[0])
+    split_model = SplitModel(model, instances)
+    seen = split_model.run(split_model.to_batch(instances)[0])
     assert torch.equal(seen.embedding, seen.output)
-    assert torch.equal(opened.head(seen.embedding), seen.output)
+    assert torch.equal(split_model.head(seen.embedding), seen.output)
 
 
 def test_a_model_that_reads_every_layer_is_refused():

@@ -1,6 +1,9 @@
-"""The registry: names, near misses, options and the table."""
+"""The registry: names, near misses, options, cards, lazy imports and entry points."""
 
 import inspect
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
@@ -8,7 +11,9 @@ import pytest
 from eigsearch import explainers
 from eigsearch._utils.fingerprint import describe_value
 from eigsearch.errors import InputError
+from eigsearch.explainers import registry
 from eigsearch.explainers.base import Method
+from eigsearch.explainers.baselines.random import Random
 from eigsearch.explainers.learned_masks.gnn_explainer import GNNExplainer
 
 
@@ -43,6 +48,56 @@ def test_the_table_has_a_row_for_each_name_and_no_empty_cell():
     assert {"eig_search", "sa", "grad", "gradcam", "ig", "att", "occlusion", "random"} <= set(
         explainers.names()
     )
+
+
+def test_import_of_the_package_imports_neither_torch_nor_an_explainer():
+    code = (
+        "import sys; from eigsearch import explainers; explainers.names(); dir(explainers); "
+        "print([m for m in sys.modules if m == 'torch' or m.startswith('eigsearch.explainers.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['eigsearch.explainers.registry']"
+
+
+def test_package_offers_each_built_in_class_by_its_name():
+    for name in explainers.names():
+        method = registry.method_class(name)
+        if method.__module__.startswith("eigsearch."):
+            assert getattr(explainers, method.__name__) is method
+            assert method.__name__ in explainers.__all__
+    with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
+        _ = explainers.Nobody
+
+
+def test_cheap_options_are_options_of_the_constructor():
+    for name in explainers.names():
+        explainers.get(name, **registry.method_class(name).cheap_options)
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Return a function that installs entry points of third parties."""
+
+    def install(*points):
+        found = [EntryPoint(name, value, registry.GROUP) for name, value in points]
+        monkeypatch.setattr(registry, "entry_points", lambda group: found)
+        registry._entries.cache_clear()
+
+    yield install
+    registry._entries.cache_clear()
+
+
+def test_get_finds_an_explainer_of_an_installed_package(installed):
+    installed(("coin_flip", "eigsearch.explainers.baselines.random:Random"))
+    assert explainers.names()[-1] == "coin_flip"
+    assert isinstance(explainers.get("Coin flip", seed=3), Random)
+    assert explainers.table()[-1]["explainer"] == "coin_flip"
+
+
+def test_names_with_an_entry_point_of_a_built_in_name_keep_the_built_in_one(installed):
+    installed(("grad", "eigsearch.explainers.baselines.random:Random"))
+    with pytest.warns(UserWarning, match="names of their own .*'grad'"):
+        assert explainers.get("grad").name == "GRAD"
 
 
 def other(default: Any) -> Any:

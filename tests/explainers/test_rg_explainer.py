@@ -6,13 +6,13 @@ import torch
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
-from eigsearch.explainers.common.embeddings import OpenModel
+from eigsearch.explainers.common.embeddings import SplitModel
 from eigsearch.explainers.common.training_data import training_instances
-from eigsearch.explainers.games.coalitions import structure
+from eigsearch.explainers.games.coalitions import undirected_graph
 from eigsearch.explainers.generators.rg_explainer import RGExplainer
 from eigsearch.explainers.generators.rg_explainer.growth import (
     Generator,
-    Lanes,
+    RolloutBatch,
     as_before,
     at_random,
     greedily,
@@ -32,28 +32,28 @@ def seeded():
 
 
 @pytest.fixture
-def lanes() -> Lanes:
-    return Lanes([prepare_graph(graph, "auto") for graph in graphs(HOUSE, 2)], [3, 2])
+def batch() -> RolloutBatch:
+    return RolloutBatch([prepare_graph(graph, "auto") for graph in graphs(HOUSE, 2)], [3, 2])
 
 
-def test_sets_grow_connected_from_their_seed(lanes):
-    seed = lanes.start + torch.tensor([0, 7, 24, 3, 11])
-    grown = grow(Generator(10), lanes, seed, at_random, limit=8)
-    graph = structure(Data(edge_index=lanes.edge_index, num_nodes=lanes.lane.numel()))
+def test_sets_grow_connected_from_their_seed(batch):
+    seed = batch.start + torch.tensor([0, 7, 24, 3, 11])
+    grown = grow(Generator(10), batch, seed, at_random, limit=8)
+    graph = undirected_graph(Data(edge_index=batch.edge_index, num_nodes=batch.copy.numel()))
     for number, first in enumerate(seed.tolist()):
-        inside = (grown.member & (lanes.lane == number)).nonzero().flatten().tolist()
+        inside = (grown.member & (batch.copy == number)).nonzero().flatten().tolist()
         assert first in inside
         assert 2 <= len(inside) <= 8
         assert nx.is_connected(graph.subgraph(inside))
-        places = sorted(grown.place[inside].tolist())
+        places = sorted(grown.joined_at[inside].tolist())
         assert places == list(range(len(inside)))
 
 
-def test_replaying_a_growth_gives_its_log_probability(lanes):
-    policy, seed = Generator(10), lanes.start + 4
-    grown = grow(policy, lanes, seed, at_random, limit=6)
-    again = grow(policy, lanes, seed, as_before(grown.place), limit=6)
-    assert torch.equal(again.place, grown.place)
+def test_replaying_a_growth_gives_its_log_probability(batch):
+    policy, seed = Generator(10), batch.start + 4
+    grown = grow(policy, batch, seed, at_random, limit=6)
+    again = grow(policy, batch, seed, as_before(grown.joined_at), limit=6)
+    assert torch.equal(again.joined_at, grown.joined_at)
     assert torch.allclose(again.log_prob, grown.log_prob, atol=1e-5)
 
 
@@ -70,18 +70,18 @@ def test_random_picks_follow_the_softmax_of_each_lane():
 def test_a_reward_is_what_its_formula_says():
     model, graph = network(), graphs(HOUSE, 1)[0]
     instances = training_instances(model, [graph], 1)
-    rewards = Rewards(OpenModel(model, instances), instances)
-    lanes = Lanes(instances, [2])
+    rewards = Rewards(SplitModel(model, instances), instances)
+    batch = RolloutBatch(instances, [2])
     ends = graph.edge_index[:, graph.edge_label.bool()]
     nodes = ends.unique().tolist()
     member = torch.zeros(50, dtype=torch.bool)
     member[nodes] = True
     member[25:] = True
     seed = torch.tensor([nodes[0], 25 + nodes[0]])
-    motif, everything = rewards.of(lanes, [2], seed, member)
+    motif, everything = rewards.of(batch, [2], seed, member)
 
     part = graph.subgraph(torch.tensor(nodes))
-    distance = nx.single_source_shortest_path_length(structure(graph), nodes[0])
+    distance = nx.single_source_shortest_path_length(undirected_graph(graph), nodes[0])
     with torch.no_grad():
         z_whole, z_part = (_embedding(model, g) for g in (graph, part))
         entropy = -torch.log_softmax(model(part.x, part.edge_index), -1)[0, HOUSE]

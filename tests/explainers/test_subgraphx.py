@@ -13,8 +13,8 @@ from torch_geometric.utils import from_networkx
 
 from eigsearch.candidates import SubgraphKind
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.common.node_masks import probe
-from eigsearch.explainers.games.coalitions import local_region, shapley_rows, structure
+from eigsearch.explainers.common.node_masks import evaluate_node_masks
+from eigsearch.explainers.games.coalitions import local_region, shapley_rows, undirected_graph
 from eigsearch.explainers.games.subgraphx import State, SubgraphX, Tree, share_of_answers
 from tests.explainers.planted import HOUSE, graphs, mean_auc, network
 
@@ -45,19 +45,19 @@ def six_nodes(seed: int) -> Data:
     return data
 
 
-def exact_shapley(subject, nodes, region) -> float:
+def exact_shapley(evaluator, nodes, region) -> float:
     """Return the Shapley value by its definition: a weighted sum over all coalitions."""
     others = sorted(region - nodes)
     total = 0.0
     for size in range(len(others) + 1):
         weight = factorial(size) * factorial(len(others) - size) / factorial(len(others) + 1)
         for coalition in combinations(others, size):
-            rows = torch.ones(2, subject.count, dtype=torch.bool)
+            rows = torch.ones(2, evaluator.count, dtype=torch.bool)
             rows[:, list(region)] = False
             rows[:, list(coalition)] = True
             rows[0, list(nodes)] = True
             rows[1, list(nodes)] = False
-            present, absent = subject.values(rows, SubgraphKind.ZEROED_FEATURES).tolist()
+            present, absent = evaluator.values(rows, SubgraphKind.ZEROED_FEATURES).tolist()
             total += weight * (present - absent)
     return total
 
@@ -66,13 +66,13 @@ def exact_shapley(subject, nodes, region) -> float:
 @pytest.mark.parametrize("hops", [1, 3])
 def test_sampled_shapley_values_approach_the_exact_ones(seeded, seed, hops):
     data = six_nodes(seed)
-    graph = structure(data)
+    graph = undirected_graph(data)
     nodes = frozenset({0, 1})
     region = local_region(graph, nodes, hops)
-    with probe(Net(), data, 1, None) as subject:
-        exact = exact_shapley(subject, nodes, region)
+    with evaluate_node_masks(Net(), data, 1, None) as evaluator:
+        exact = exact_shapley(evaluator, nodes, region)
         rows = shapley_rows(nodes, region, 6, 20_000, torch.Generator().manual_seed(0))
-        values = subject.values(rows.flatten(0, 1), SubgraphKind.ZEROED_FEATURES).view(2, -1)
+        values = evaluator.values(rows.flatten(0, 1), SubgraphKind.ZEROED_FEATURES).view(2, -1)
     spread = float((values[0] - values[1]).std()) / 20_000**0.5
     assert float((values[0] - values[1]).mean()) == pytest.approx(exact, abs=5 * spread + 1e-6)
 
@@ -81,11 +81,11 @@ def test_batched_rewards_are_those_of_one_call_per_coalition(seeded):
     data, model = six_nodes(3), Net().eval()
     sets = [frozenset({0, 1, 2}), frozenset({2, 3, 4, 5}), frozenset({1})]
     options = SubgraphX(samples=20)
-    with probe(model, data, 1, None) as subject:
-        rewards = Tree(options, subject).rewards(sets)
+    with evaluate_node_masks(model, data, 1, None) as evaluator:
+        rewards = Tree(options, evaluator).rewards(sets)
     generator = torch.Generator().manual_seed(options.seed)
     for nodes, reward in zip(sets, rewards, strict=True):
-        region = local_region(structure(data), nodes, 3)
+        region = local_region(undirected_graph(data), nodes, 3)
         rows = shapley_rows(nodes, region, 6, 20, generator)
         with torch.no_grad():
             naive = [
@@ -98,11 +98,11 @@ def test_batched_rewards_are_those_of_one_call_per_coalition(seeded):
 
 def test_the_tree_shrinks_connected_sets_and_keeps_the_explained_node(seeded):
     data = six_nodes(5)
-    with probe(Net("node"), data, 1, 2) as subject:
-        tree = Tree(SubgraphX(min_atoms=2, samples=3), subject)
+    with evaluate_node_masks(Net("node"), data, 1, 2) as evaluator:
+        tree = Tree(SubgraphX(min_atoms=2, samples=3), evaluator)
         for _ in range(5):
             tree.rollout()
-    explained = subject.instance.node
+    explained = evaluator.instance.node
     assert tree.found
     for state in tree.found:
         assert explained in state.nodes
@@ -112,8 +112,8 @@ def test_the_tree_shrinks_connected_sets_and_keeps_the_explained_node(seeded):
 
 
 def test_a_child_is_chosen_by_value_and_by_how_little_it_was_explored(seeded):
-    with probe(Net(), six_nodes(6), 1, None) as subject:
-        tree = Tree(SubgraphX(c_puct=10.0), subject)
+    with evaluate_node_masks(Net(), six_nodes(6), 1, None) as evaluator:
+        tree = Tree(SubgraphX(c_puct=10.0), evaluator)
     tried = State(frozenset({0}), reward=0.2, visits=3, total=2.4)  # 0.8 + 10·0.2·2/4 = 1.8
     fresh = State(frozenset({1}), reward=0.3, visits=1, total=0.1)  # 0.1 + 10·0.3·2/2 = 3.1
     assert tree._select([tried, fresh]) is fresh

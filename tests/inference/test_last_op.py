@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 import eigsearch
 from eigsearch.errors import InputError
 from eigsearch.explainers import Occlusion
-from eigsearch.explainers.common.differentiable import Subject
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 from tests.nets import house, make_net
 
 End = Callable[[Tensor], Tensor]
@@ -70,7 +70,11 @@ def test_logarithms_of_probabilities_are_told_apart() -> None:
 
 def test_explainers_read_an_output_as_a_run_does() -> None:
     model = Ending(torch.sigmoid)
-    assert Subject(model, house(), 0, None).known_target.return_type == kind(model) == "probs"
+    assert (
+        DifferentiablePrediction(model, house(), 0, None).known_target.return_type
+        == kind(model)
+        == "probs"
+    )
 
 
 def test_several_binary_outputs_are_probabilities_after_a_sigmoid() -> None:

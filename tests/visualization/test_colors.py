@@ -3,8 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from eigsearch.explainers.registry import METHODS as METHODS_OF_THE_ARENA
-from eigsearch.visualization import colors
+from eigsearch.explainers import registry
 from eigsearch.visualization.colors import ATOMS, CLASSES, ROLES, css_variables, method_style
 
 GROUNDS = {"light": "#ffffff", "dark": "#1a1e24"}
@@ -83,13 +82,16 @@ def test_a_method_has_one_style_under_all_its_names(one, other):
     assert method_style(one) == method_style(other)
 
 
-def test_each_method_of_the_arena_has_a_style_of_its_own_under_both_of_its_names():
-    styles = {name: method_style(name) for name in METHODS_OF_THE_ARENA}
+def test_method_style_of_each_registered_explainer_is_unique_and_not_dotted():
+    styles = {name: method_style(name) for name in registry.names()}
     assert len(set(styles.values())) == len(styles)
-    assert set(styles.values()) == {*colors._STYLES.values(), method_style("eig_search")}
     assert "2 3" not in {style.dash for style in styles.values()}  # the dots of published values
-    for name, method in METHODS_OF_THE_ARENA.items():
-        assert method_style(method.card.name) == styles[name]
+    for name in registry.names():
+        assert method_style(registry.method_class(name).card.name) == styles[name]
+
+
+def test_method_style_of_an_unknown_name_is_fixed():
+    assert method_style("Somebody's explainer") == method_style("somebodys explainer")
 
 
 def test_both_grounds_have_the_same_variables():

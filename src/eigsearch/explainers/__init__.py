@@ -1,62 +1,46 @@
-"""Every explainer of the arena under one protocol: a file each, or a folder where it takes several.
+"""Explainers under one interface: `fit` if they train, `rank` to score edges or nodes.
 
-`base` is the protocol, `registry` the names that users type, `parts` what explainers share. All
-else is one of the explainers:
+`base` is the interface and `registry` the list of names; both are imported without any explainer.
+Each explainer is a module, or a folder if it takes several, in the folder of its family:
 
-- *gradients*: `sensitivity`, `grad`, `gradcam`, `integrated_gradients`, `captum_methods`;
-- *a look inside*: `attention`, `degree`;
-- *removing and perturbing*: `linear_gradients` (that of EiG-Search), `occlusion`, `pgm_explainer`,
-  `subgraphx`, `gstarx`;
-- *masks for one prediction*: `gnn_explainer`;
-- *trained on a data set*: `pg_explainer`, `graphmask`, `rcexplainer`, `rg_explainer`;
-- *the floor*: `random_scores`.
+- `perturbation`: remove or perturb parts of the graph;
+- `gradient`: differentiate the prediction;
+- `decomposition`: decompose the forward pass, or read attention;
+- `games`: values of nodes in cooperative games;
+- `learned_masks`: masks on edges, optimised for one prediction or trained on a data set;
+- `generators`: policies that grow a subgraph;
+- `baselines`: what every explainer should beat.
+
+`common` holds what several explainers share.
 """
 
-from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.baselines.random import Random
-from eigsearch.explainers.decomposition.attention import Attention
-from eigsearch.explainers.decomposition.degree import DEGREE
-from eigsearch.explainers.games.gstarx import GStarX
-from eigsearch.explainers.games.subgraphx import SubgraphX
-from eigsearch.explainers.generators.rg_explainer import RGExplainer
-from eigsearch.explainers.gradient.captum_methods import DeepLIFT, GuidedBackprop, InputXGradient
-from eigsearch.explainers.gradient.grad import Grad
-from eigsearch.explainers.gradient.gradcam import GradCAM
-from eigsearch.explainers.gradient.integrated_gradients import IntegratedGradients
-from eigsearch.explainers.gradient.saliency import Sensitivity
-from eigsearch.explainers.learned_masks.gnn_explainer import GNNExplainer
-from eigsearch.explainers.learned_masks.graphmask import GraphMask
-from eigsearch.explainers.learned_masks.pg_explainer import PGExplainer
-from eigsearch.explainers.learned_masks.rcexplainer import RCExplainer
-from eigsearch.explainers.perturbation.eig_search import EiGSearchRanking
-from eigsearch.explainers.perturbation.occlusion import Occlusion
-from eigsearch.explainers.perturbation.pgm_explainer import PGMExplainer
-from eigsearch.explainers.registry import get, names, table
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "DEGREE",
-    "Attention",
-    "Card",
-    "DeepLIFT",
-    "EiGSearchRanking",
-    "GNNExplainer",
-    "GStarX",
-    "Grad",
-    "GradCAM",
-    "GraphMask",
-    "GuidedBackprop",
-    "InputXGradient",
-    "IntegratedGradients",
-    "Method",
-    "Occlusion",
-    "PGExplainer",
-    "PGMExplainer",
-    "RCExplainer",
-    "RGExplainer",
-    "Random",
-    "Sensitivity",
-    "SubgraphX",
-    "get",
-    "names",
-    "table",
-]
+from eigsearch.explainers.registry import built_in_classes, get, names, table
+
+if TYPE_CHECKING:
+    from eigsearch.explainers.base import Card as Card
+    from eigsearch.explainers.base import Method as Method
+    from eigsearch.explainers.base import ScoreType as ScoreType
+
+_HOMES = {
+    **dict.fromkeys(("Card", "Method", "ScoreType"), f"{__name__}.base"),
+    **built_in_classes(),
+}
+
+__all__ = [*sorted(_HOMES), "get", "names", "table"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a class on first use: torch and an explainer's own needs take seconds."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the names of the package, those not yet imported included."""
+    return sorted({*globals(), *__all__})

@@ -1,11 +1,13 @@
-"""The protocol of the arena: options in the constructor, data in the call, scores out."""
+"""Interface of explainers: options in the constructor, data in the call, scores out."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -18,41 +20,104 @@ from eigsearch.inputs.edge_groups import make_groups
 from eigsearch.ranking.ranking import group_scores
 
 
+class ScoreType(str, Enum):
+    """What the scores of an explainer are, and so what a metric may do with them.
+
+    `SIGNED`: positive speaks for the class, negative against it; zero says nothing.
+    `MAGNITUDE`: at least zero; how much something matters, in either direction.
+    `PROBABILITY`: between 0 and 1; the chance that something belongs to the explanation.
+    `LOGIT`: the log-odds of such a chance; a negative one means "leave it out", not "against".
+    `RANK`: the order of entry into a growing set; the numbers depend on the size of the graph.
+    `P_VALUE`: −log p of a test, at least zero.
+    """
+
+    SIGNED = "signed attribution"
+    MAGNITUDE = "magnitude"
+    PROBABILITY = "probability"
+    LOGIT = "logit"
+    RANK = "rank"
+    P_VALUE = "p-value"
+
+    @property
+    def has_sign(self) -> bool:
+        """Whether |score| is a meaningful importance that differs from the score."""
+        return self is ScoreType.SIGNED
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether scores of different graphs may be pooled into one ranking."""
+        return self not in (ScoreType.RANK, ScoreType.P_VALUE)
+
+
 @dataclass(frozen=True)
 class Card:
-    """What a user has to know about a method before choosing it.
+    """What a user has to know about an explainer before choosing it.
 
     Attributes:
-        name: The method's name, as its paper writes it.
+        name: The explainer's name, as its paper writes it.
         level: Whether it scores edges or nodes, and so induces subgraphs by edges or by nodes.
         citation: Where it was published.
+        score_type: What its scores are.
+        faithful_to: What the implementation follows: the paper, the authors' code, a library.
+        cost: What one explanation costs, in model calls or passes.
+        deviations: Where it differs from what it follows, a few words each.
         tasks: The tasks that it has: `"graph"`, `"node"`.
         trains: Whether `fit` has to run before `rank`.
-        needs: What it needs of a model beyond predictions, in a few words each.
+        needs: What it needs of a model beyond predictions, a few words each.
         seeded: Whether its answer depends on a seed.
+        color: The colour of its lines, a name in `visualization.colors.HUES`.
+        dash: The dash of its lines, a name in `visualization.colors.DASHES`.
     """
 
     name: str
     level: Literal["edge", "node"]
     citation: str
+    score_type: ScoreType
+    faithful_to: str
+    cost: str
+    deviations: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ("graph", "node")
     trains: bool = False
     needs: tuple[str, ...] = ()
     seeded: bool = False
+    color: str = "grey"
+    dash: str = "solid"
+
+    def as_row(self) -> dict[str, str]:
+        """Return the card in words, one entry per column of a listing."""
+        return {
+            "name": self.name,
+            "level": self.level,
+            "scores": self.score_type.value,
+            "tasks": ", ".join(self.tasks),
+            "trains": "yes" if self.trains else "no",
+            "needs": ", ".join(self.needs) or "predictions",
+            "seeded": "yes" if self.seeded else "no",
+            "cost": self.cost,
+            "faithful to": self.faithful_to,
+            "deviations": "; ".join(self.deviations) or "none known",
+            "citation": self.citation,
+        }
 
 
 class Method(ABC):
-    """An explainer of the arena, used as a ranker: it scores the edges or the nodes of a graph.
+    """An explainer used as a ranker: it scores the edges or the nodes of a graph.
 
-    A method never changes the model or the data that it is given: whatever sets masks, hooks or
-    gradients works on a copy of its own. The two directions of an undirected edge share a score.
+    An explainer never changes the model or the data that it is given: whatever sets masks, hooks or
+    gradients works on a private copy. Both directions of an undirected edge share a score.
+
+    Attributes:
+        card: What a user has to know about it.
+        cheap_options: Options with which it does the least work that still is the method, for
+            tests and trials.
     """
 
     card: ClassVar[Card]
+    cheap_options: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     @property
     def name(self) -> str:
-        """The method's name."""
+        """The explainer's name."""
         return self.card.name
 
     @property
@@ -69,9 +134,14 @@ class Method(ABC):
         task: str = "auto",
         return_type: str = "auto",
     ) -> None:
-        """Train the explainer on a model's own predictions, where it has anything to train.
+        """Train the explainer on a model's own predictions, if it trains at all.
 
-        The keywords say how to call and read the model: pass what `explain` will be given.
+        Args:
+            model: The model that will be explained.
+            dataset: The graphs to train on.
+            forward: How to call the model, as for `explain`.
+            task: What the model predicts, as for `explain`.
+            return_type: What the model returns, as for `explain`.
         """
         self._fit(configure(model, forward, task, return_type), dataset)
 
@@ -79,11 +149,12 @@ class Method(ABC):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return a score for each directed edge (or each node); higher is more important.
 
-        Raises `UnsupportedError` with the reason where the method cannot explain this model.
+        Raises:
+            UnsupportedError: If the explainer cannot explain this model; the message says why.
         """
 
     def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
-        """Train; a method that has nothing to train leaves this as it is."""
+        """Train; an explainer that has nothing to train inherits this."""
         return None
 
 
@@ -100,7 +171,7 @@ def share_directions(score: Tensor, data: Data) -> Tensor:
 
 @contextmanager
 def seeded(seed: int, device: torch.device | None = None) -> Iterator[None]:
-    """Run a block from a seed, and leave the caller's random state as it was."""
+    """Run a block from a seed, and restore the caller's random state."""
     cuda = [device] if device is not None and device.type == "cuda" else []
     with torch.random.fork_rng(devices=cuda):
         torch.manual_seed(seed)

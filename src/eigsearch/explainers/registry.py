@@ -1,76 +1,81 @@
-"""The one list of explainers: the names that users type, and what each of them is."""
+"""Registry of explainers: names that users type, resolved to classes on first use.
+
+A new explainer is one module and one line in `_BUILT_IN`. A package of a third party registers its
+own without a change here, by an entry point of the group `eigsearch.explainers`:
+
+    [project.entry-points."eigsearch.explainers"]
+    my_method = "my_package.my_module:MyMethod"
+"""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
+import warnings
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any
 
 from eigsearch._utils.name_lookup import resolve
 from eigsearch.errors import InputError
-from eigsearch.explainers.base import Method
-from eigsearch.explainers.baselines.random import Random
-from eigsearch.explainers.decomposition.attention import Attention
-from eigsearch.explainers.decomposition.degree import DEGREE
-from eigsearch.explainers.games.gstarx import GStarX
-from eigsearch.explainers.games.subgraphx import SubgraphX
-from eigsearch.explainers.generators.rg_explainer import RGExplainer
-from eigsearch.explainers.gradient.captum_methods import DeepLIFT, GuidedBackprop, InputXGradient
-from eigsearch.explainers.gradient.grad import Grad
-from eigsearch.explainers.gradient.gradcam import GradCAM
-from eigsearch.explainers.gradient.integrated_gradients import IntegratedGradients
-from eigsearch.explainers.gradient.saliency import Sensitivity
-from eigsearch.explainers.learned_masks.gnn_explainer import GNNExplainer
-from eigsearch.explainers.learned_masks.graphmask import GraphMask
-from eigsearch.explainers.learned_masks.pg_explainer import PGExplainer
-from eigsearch.explainers.learned_masks.rcexplainer import RCExplainer
-from eigsearch.explainers.perturbation.eig_search import EiGSearchRanking
-from eigsearch.explainers.perturbation.occlusion import Occlusion
-from eigsearch.explainers.perturbation.pgm_explainer import PGMExplainer
 
-METHODS: dict[str, type[Method]] = {
-    "eig_search": EiGSearchRanking,
-    "sa": Sensitivity,
-    "grad": Grad,
-    "gradcam": GradCAM,
-    "ig": IntegratedGradients,
-    "att": Attention,
-    "gnnexplainer": GNNExplainer,
-    "pgexplainer": PGExplainer,
-    "pgm_explainer": PGMExplainer,
-    "subgraphx": SubgraphX,
-    "degree": DEGREE,
-    "rg_explainer": RGExplainer,
-    "rcexplainer": RCExplainer,
-    "gstarx": GStarX,
-    "graphmask": GraphMask,
-    "input_x_gradient": InputXGradient,
-    "guided_bp": GuidedBackprop,
-    "deeplift": DeepLIFT,
-    "occlusion": Occlusion,
-    "random": Random,
+if TYPE_CHECKING:
+    from eigsearch.explainers.base import Method
+
+GROUP = "eigsearch.explainers"
+
+_BUILT_IN = {  # name → "module below eigsearch.explainers:class", in the order of listings
+    "eig_search": "perturbation.eig_search:EiGSearchRanking",
+    "sa": "gradient.saliency:Sensitivity",
+    "grad": "gradient.grad:Grad",
+    "gradcam": "gradient.gradcam:GradCAM",
+    "ig": "gradient.integrated_gradients:IntegratedGradients",
+    "att": "decomposition.attention:Attention",
+    "gnnexplainer": "learned_masks.gnn_explainer:GNNExplainer",
+    "pgexplainer": "learned_masks.pg_explainer:PGExplainer",
+    "pgm_explainer": "perturbation.pgm_explainer:PGMExplainer",
+    "subgraphx": "games.subgraphx:SubgraphX",
+    "degree": "decomposition.degree:DEGREE",
+    "rg_explainer": "generators.rg_explainer:RGExplainer",
+    "rcexplainer": "learned_masks.rcexplainer:RCExplainer",
+    "gstarx": "games.gstarx:GStarX",
+    "graphmask": "learned_masks.graphmask:GraphMask",
+    "input_x_gradient": "gradient.captum_methods:InputXGradient",
+    "guided_bp": "gradient.captum_methods:GuidedBackprop",
+    "deeplift": "gradient.captum_methods:DeepLIFT",
+    "occlusion": "perturbation.occlusion:Occlusion",
+    "random": "baselines.random:Random",
 }
 
 
 def names() -> tuple[str, ...]:
-    """Return the names that `get` knows."""
-    return tuple(METHODS)
+    """Return the names that `get` knows, without importing any explainer."""
+    return tuple(_entries())
+
+
+def method_class(name: str) -> type[Method]:
+    """Return the class of an explainer, importing its module."""
+    return _entries()[resolve("explainer", name, names())].load()
 
 
 def get(name: str, **options: Any) -> Method:
     """Return an explainer by name, with the options of its constructor.
 
+    Raises:
+        InputError: If the name or an option is not known.
+
     >>> get("ig", steps=20).name
     'Integrated Gradients'
     """
-    key = resolve("explainer", name, METHODS)
-    known = inspect.signature(METHODS[key]).parameters
+    method = method_class(name)
+    known = inspect.signature(method).parameters
     for option in options:
         if option not in known:
+            key = resolve("explainer", name, names())
             raise InputError(
                 f"Expected the options of {key} to be among {', '.join(known) or 'none'} "
                 f"(got {option!r}). Leave it out, or correct its name."
             )
-    return METHODS[key](**options)
+    return method(**options)
 
 
 def table() -> list[dict[str, str]]:
@@ -79,18 +84,35 @@ def table() -> list[dict[str, str]]:
     >>> table()[0]["explainer"]
     'eig_search'
     """
-    return [_row(name, method) for name, method in METHODS.items()]
+    return [describe(name) for name in names()]
 
 
-def _row(name: str, method: type[Method]) -> dict[str, str]:
-    card = method.card
-    return {
-        "explainer": name,
-        "name": card.name,
-        "level": card.level,
-        "tasks": ", ".join(card.tasks),
-        "trains": "yes" if card.trains else "no",
-        "needs": ", ".join(card.needs) or "predictions",
-        "seeded": "yes" if card.seeded else "no",
-        "citation": card.citation,
-    }
+def describe(name: str) -> dict[str, str]:
+    """Return what the card of an explainer says, in words."""
+    key = resolve("explainer", name, names())
+    return {"explainer": key, **method_class(key).card.as_row()}
+
+
+def built_in_classes() -> dict[str, str]:
+    """Return the module of each built-in class, without importing it."""
+    return {entry.attr: entry.module for entry in _built_in()}
+
+
+def _built_in() -> list[EntryPoint]:
+    return [EntryPoint(name, f"{GROUP}.{path}", GROUP) for name, path in _BUILT_IN.items()]
+
+
+@cache
+def _entries() -> dict[str, EntryPoint]:
+    """Return built-in explainers and those of installed packages by name."""
+    entries = {entry.name: entry for entry in _built_in()}
+    for entry in entry_points(group=GROUP):
+        if entry.name in entries:
+            warnings.warn(
+                f"Expected the explainers of installed packages to have names of their own (got "
+                f"{entry.name!r} from {entry.value}). It is left out; rename its entry point.",
+                stacklevel=2,
+            )
+        else:
+            entries[entry.name] = entry
+    return entries

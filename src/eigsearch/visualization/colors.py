@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 from zlib import crc32
+
+from eigsearch.explainers import registry as explainers
+
+if TYPE_CHECKING:
+    from eigsearch.explainers import Card
 
 
 @dataclass(frozen=True)
@@ -58,45 +65,58 @@ ATOMS = {
     "H": GREY,
 }
 
-_DASHES = ("", "6 3", "8 3 2 3")  # not dotted: dots mark published values in a report
-# Explainers per hue, one per dash; None leaves a style free. Explainers that are often compared
-# differ in dash if colour-blind readers confuse their hues.
-_METHODS = {
-    BLUE: ("gnnexplainer", "gstarx", "sa"),
-    GREEN: ("gradcam", "degree", "guidedbackprop"),
-    PURPLE: ("grad", "pgmexplainer", "ig"),
-    SKY: ("att", "occlusion", "inputxgradient"),
-    ORANGE: (None, "pgexplainer", "rgexplainer"),
-    OLIVE: (None, "deeplift", "subgraphx"),
-    GREY: ("rcexplainer", "random", "graphmask"),
+HUES = {
+    "vermilion": VERMILION,
+    "blue": BLUE,
+    "green": GREEN,
+    "purple": PURPLE,
+    "orange": ORANGE,
+    "sky": SKY,
+    "olive": OLIVE,
+    "grey": GREY,
 }
-_STYLES = {
-    name: Style(hue, dash)
-    for hue, names in _METHODS.items()
-    for name, dash in zip(names, _DASHES, strict=True)
-    if name is not None
-}
-_SHORT = {
-    "integratedgradients": "ig",
-    "sensitivity": "sa",
-    "attention": "att",
-    "guidedbp": "guidedbackprop",
+DASHES = {  # as SVG writes them; no dots, which mean published values in a report
+    "solid": "",
+    "dashed": "6 3",
+    "dashdot": "8 3 2 3",
+    "longdash": "14 4",
+    "dashdotdot": "8 3 2 3 2 3",
+    "longdashdot": "14 4 2 4",
 }
 
 
 def method_style(name: str) -> Style:
-    """Return the line style of an explainer, by any spelling of its name.
+    """Return the style of a method, by its registered name or the name on its card.
 
     Only EiG-Search is vermilion. An unknown name gets a style by its hash.
 
     >>> method_style("GNNExplainer") == method_style("gnn_explainer")
     True
     """
-    key = "".join(letter for letter in name.lower().replace("×", "x") if letter.isalnum())
-    key = _SHORT.get(key, key)
-    if key.startswith("eig"):
+    normalized = _normalized(name)
+    if normalized.startswith("eig"):
         return Style(VERMILION)
-    return _STYLES.get(key) or [*_STYLES.values()][crc32(key.encode()) % len(_STYLES)]
+    card = _card(normalized)
+    if card is not None:
+        return Style(HUES[card.color], DASHES[card.dash])
+    styles = [Style(hue, dash) for hue in list(HUES.values())[1:] for dash in DASHES.values()]
+    return styles[crc32(normalized.encode()) % len(styles)]
+
+
+@cache
+def _card(normalized: str) -> Card | None:
+    """Return the card of an explainer; only that one is imported if the name is registered."""
+    names = explainers.names()
+    registered = [name for name in names if _normalized(name) == normalized]
+    for name in registered or names:
+        card = explainers.method_class(name).card
+        if registered or _normalized(card.name) == normalized:
+            return card
+    return None
+
+
+def _normalized(name: str) -> str:
+    return "".join(letter for letter in name.lower().replace("×", "x") if letter.isalnum())
 
 
 def css_variables(theme: str, extra: Mapping[str, Colour] | None = None) -> dict[str, str]:

@@ -21,7 +21,7 @@ def dot_panels(
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with a panel for each setting of a table, and the panels.
 
-    Methods stand in the order of the arena, the first on top; `draw_row` puts the numbers of one
+    Methods stand in the order of the registry, the first on top; `draw_row` puts the numbers of one
     at its place.
     """
     settings, names = settings_of(table), in_order(table["explainer"])[::-1]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from eigsearch.bench.rows.results import Results
 from eigsearch.errors import MissingExtraError
-from eigsearch.explainers.registry import METHODS
+from eigsearch.explainers.registry import method_class
+from eigsearch.explainers.registry import names as registered_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,13 +54,13 @@ def over_seeds(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -
 
 
 def in_order(names: Sequence[str]) -> list[str]:
-    """Return explainers in the order of the arena, EiG-Search first."""
-    known = list(METHODS)
+    """Return explainers in the order of the registry, EiG-Search first."""
+    known = registered_names()
     return sorted(set(names), key=lambda name: (known.index(name) if name in known else 99, name))
 
 
 def by_method(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table sorted by setting, and within by method in the order of the arena."""
+    """Return a table sorted by setting, and within by method in the order of the registry."""
     order = in_order(table["explainer"])
     place = table["explainer"].map(order.index)
     return table.assign(place=place).sort_values(["setting", "place"]).drop(columns="place")
@@ -76,7 +77,7 @@ def display(name: str) -> str:
     >>> display("gradcam")
     'Grad-CAM'
     """
-    return METHODS[name].card.name if name in METHODS else name
+    return method_class(name).card.name if name in registered_names() else name
 
 
 def printed(table: pd.DataFrame) -> pd.DataFrame:

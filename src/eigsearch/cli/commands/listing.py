@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
+
+import typer
 
 from eigsearch.cli import flags
 
@@ -42,13 +45,21 @@ def models(json: flags.AsJson = False) -> None:
     print_table("Models: accuracies", columns, rows)
 
 
-def explainers(json: flags.AsJson = False) -> None:
-    """List the explainers that `--explainer` knows, and what each of them needs."""
-    from eigsearch import explainers as registry
+def explainers(
+    name: Annotated[
+        str | None, typer.Argument(help="One explainer, to print all that its card says.")
+    ] = None,
+    json: flags.AsJson = False,
+) -> None:
+    """List the explainers that `--explainer` knows, or print the card of one of them."""
     from eigsearch.cli.console import print_json, print_table
+    from eigsearch.explainers import registry
 
-    known = registry.table()
+    cards = registry.table() if name is None else [registry.describe(name)]
     if json:
-        print_json(known)
-        return
-    print_table("Explainers", list(known[0]), [list(row.values()) for row in known])
+        print_json(cards)
+    elif name is not None:
+        print_table(cards[0]["name"], ["field", "value"], list(cards[0].items()))
+    else:
+        columns = ["explainer", "level", "scores", "tasks", "trains", "needs", "cost", "citation"]
+        print_table("Explainers", columns, [[card[column] for column in columns] for card in cards])

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.explainers.base import Card, Method, seeded, share_directions
+from eigsearch.explainers.base import Card, Method, ScoreType, seeded, share_directions
 
 
 class Random(Method):
@@ -22,7 +22,12 @@ class Random(Method):
         name="Random",
         level="edge",
         citation="none",
+        score_type=ScoreType.PROBABILITY,
+        faithful_to="uniform random numbers",
+        cost="no model call",
         seeded=True,
+        color="grey",
+        dash="dashed",
     )
 
     def __init__(self, seed: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Methods that rank by evaluating candidates, and leave that to the engine of a run."""
+"""Explainers that rank by candidates, which the engine of the pipeline evaluates."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ from eigsearch.ranking.ranking import Ranking
 
 
 class CandidateExplainer(Method):
-    """An edge-level method that scores groups by candidates that it asks for.
+    """An edge-level explainer that scores edge groups from evaluated candidates.
 
     `explain` and `explain_dataset` share its model calls between graphs; `rank` serves one.
     """
 
     @abstractmethod
     def propose(self, instance: PreparedInstance, phi_full: Tensor) -> EvalCoroutine[Ranking]:
-        """Ask for candidates until the ranking of a query's groups is known."""
+        """Yield candidate sets until the ranking of the instance's groups is known."""
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
-        """Return the score of the group that each edge is in, zero for edges out of reach."""
+        """Return the score of each edge's group, zero outside the receptive field."""
         with eval_mode(model):
-            run = Pipeline(model, Options())
-            (instance,), (phi_full,) = run.predict([Instance(data, target, node)])
+            pipeline = Pipeline(model, Options())
+            (instance,), (phi_full,) = pipeline.predict([Instance(data, target, node)])
             if instance.groups.count == 0:
                 return torch.zeros(data.num_edges, dtype=torch.float64)
-            (ranking,) = scheduler.run([(instance, self.propose(instance, phi_full))], run.engine)
+            (ranking,) = scheduler.run(
+                [(instance, self.propose(instance, phi_full))], pipeline.engine
+            )
         local = ranking.score[instance.groups.index.cpu()]
         if instance.edges is None:
             return local

@@ -1,4 +1,4 @@
-"""A subject: a private copy of a model and one of its predictions, open to gradients."""
+"""One prediction of a private model copy, differentiable in features and edge weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eigsearch.candidates import SubgraphKind
 from eigsearch.engines.batched.disjoint_union import cut, full_graph, join
 from eigsearch.engines.batched.engine import DEFAULT_BATCH_NODES
 from eigsearch.errors import ModelError, UnsupportedError
-from eigsearch.explainers.common.edge_weights import clean_layers, weigh_edges
+from eigsearch.explainers.common.edge_weights import reset_explain_state, set_message_weights
 from eigsearch.inference.configured_model import ConfiguredModel
 from eigsearch.inference.last_op import final_activation
 from eigsearch.inference.model_call import ModelCall, eval_mode
@@ -25,7 +25,7 @@ from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.inputs.validation import validate_graph
 
 
-class Subject:
+class DifferentiablePrediction:
     """A model's prediction for one graph or node, as a function of features and edge weights.
 
     The model is copied, unless it is `private` to the caller already.
@@ -34,7 +34,7 @@ class Subject:
         model: The private copy, in evaluation mode.
         data: The graph.
         node: The explained node, or None for a graph-level prediction.
-        goal: What is explained of the model's output.
+        known_target: The explained entry of the model's output.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Subject:
         self.model = model if private else private_copy(model)
         self._caller = ModelCall(self.model)
         self._caller.check(data)
-        self._query = PreparedInstance(data, data, make_groups("directed", data), node, node)
+        self._instance = PreparedInstance(data, data, make_groups("directed", data), node, node)
         self._last: Batch | None = None
         self.known_target = self._resolve(target)
 
@@ -67,7 +67,7 @@ class Subject:
         batch = copy.copy(self._batch(copies))
         if x is not None:
             batch.x = x
-        with weigh_edges(self.model, weights, batch.edge_index):
+        with set_message_weights(self.model, weights, batch.edge_index):
             output = self._caller(batch)
         rows = copies if self.node is None else copies * int(self.data.num_nodes)
         if output.dim() > 0 and output.size(0) != rows and not (output.dim() == rows == 1):
@@ -126,27 +126,27 @@ class Subject:
         return self._last
 
     def _union(self, copies: int) -> Batch:
-        rows = torch.ones(copies, self._query.groups.count, dtype=torch.bool)
-        return join([cut(self._query, rows, SubgraphKind.ALL_NODES)], self._caller.needs)
+        rows = torch.ones(copies, self._instance.groups.count, dtype=torch.bool)
+        return join([cut(self._instance, rows, SubgraphKind.ALL_NODES)], self._caller.needs)
 
     def _resolve(self, target: int) -> Target:
         output = self.outputs()[0]
-        posed = self.model if isinstance(self.model, ConfiguredModel) else None
-        task = posed.task if posed else "auto"
-        apart = needs_activation(task, output)
+        configured = self.model if isinstance(self.model, ConfiguredModel) else None
+        task = configured.task if configured else "auto"
+        ambiguous = needs_activation(task, output)
         known_target, _ = resolve_target(
             output.detach(),
             target=target,
             task=task,
-            return_type=posed.return_type if posed else "auto",
-            final_activation=final_activation(self.outputs) if apart else None,
+            return_type=configured.return_type if configured else "auto",
+            final_activation=final_activation(self.outputs) if ambiguous else None,
             label=self.data.get("y"),
         )
         return known_target
 
 
 def predicts_nodes(model: Any, data: Data) -> bool:
-    """Tell whether a model returns a row for each node of a graph, not one for the graph."""
+    """Return whether a model returns a row per node rather than one per graph."""
     instance = PreparedInstance(data, data, make_groups("directed", data))
     model_call = ModelCall(model)
     model_call.check(data)
@@ -157,13 +157,13 @@ def predicts_nodes(model: Any, data: Data) -> bool:
 
 @contextmanager
 def gradients() -> Iterator[None]:
-    """Allow gradients in a block, whatever mode the caller is in."""
+    """Enable gradients in a block, also inside inference mode."""
     with torch.inference_mode(False), torch.enable_grad():
         yield
 
 
 def gradient(score: Tensor, leaf: Tensor) -> Tensor:
-    """Return the gradient of a score, zero where the leaf does not reach it."""
+    """Return the gradient of a score, zero if the score does not depend on the leaf."""
     if not score.requires_grad:
         return torch.zeros_like(leaf)
     (found,) = torch.autograd.grad(score, leaf, allow_unused=True)
@@ -171,20 +171,20 @@ def gradient(score: Tensor, leaf: Tensor) -> Tensor:
 
 
 def private_copy(model: Any) -> Any:
-    """Return a deep copy of a model in evaluation mode, free of what earlier explainers left."""
+    """Return a deep copy of a model in evaluation mode, with masks and hooks of PyG reset."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
     if not isinstance(model, torch.nn.Module):
         return model
     with eval_mode(model):
         try:
-            twin = copy.deepcopy(model)
+            copied = copy.deepcopy(model)
         except (RuntimeError, TypeError) as error:
             raise UnsupportedError(
                 f"Expected a model that can be copied (got: {error}). Choose a method that only "
                 "asks for predictions."
             ) from error
-    clean_layers(twin)
-    return twin
+    reset_explain_state(copied)
+    return copied
 
 
 def _parameters(model: Any) -> Iterator[Tensor]:

@@ -21,8 +21,8 @@ from eigsearch.errors import UnsupportedError
 
 
 @contextmanager
-def weigh_edges(model: Any, weights: Tensor | None, edge_index: Tensor) -> Iterator[None]:
-    """Multiply the messages of all layers by edge weights, as long as the block runs."""
+def set_message_weights(model: Any, weights: Tensor | None, edge_index: Tensor) -> Iterator[None]:
+    """Multiply the messages of all layers by edge weights within the block."""
     if weights is None:
         yield
         return
@@ -46,8 +46,8 @@ def message_layers(model: Any) -> list[MessagePassing]:
     return layers
 
 
-def clean_layers(model: torch.nn.Module) -> None:
-    """Make the layers of a private copy take masks, whatever explainers ran on the original.
+def reset_explain_state(model: torch.nn.Module) -> None:
+    """Reset what PyG's explainers leave on layers, so that they take masks again.
 
     PyG's GNNExplainer leaves its mask registered as a parameter, so that every later mask becomes a
     fresh parameter without gradient. PyG also matches messages with edges by their number alone,
@@ -65,13 +65,13 @@ def clean_layers(model: torch.nn.Module) -> None:
 def explain_message(self: MessagePassing, inputs: Tensor, edge_index: Tensor) -> Tensor:
     """Return a layer's messages, weighed; PyG finds this method by its name and arguments."""
     mask = self._edge_mask.sigmoid() if self._apply_sigmoid else self._edge_mask
-    mask = per_message(mask, self._loop_mask, edge_index)
+    mask = message_mask(mask, self._loop_mask, edge_index)
     shape = [1] * inputs.dim()
     shape[self.node_dim] = -1
     return inputs * mask.view(shape)
 
 
-def per_message(mask: Tensor, proper: Tensor, edge_index: Tensor) -> Tensor:
+def message_mask(mask: Tensor, proper: Tensor, edge_index: Tensor) -> Tensor:
     """Return the weight of each message: that of its edge, and one for loops that a layer adds.
 
     `proper` says which edges of the graph are no self-loops, `edge_index` is the layer's own.
@@ -90,7 +90,7 @@ def per_message(mask: Tensor, proper: Tensor, edge_index: Tensor) -> Tensor:
     return weight
 
 
-def on_graph_edges(value: Tensor, layer_edges: Tensor, graph_edges: Tensor) -> Tensor:
+def to_graph_edges(value: Tensor, layer_edges: Tensor, graph_edges: Tensor) -> Tensor:
     """Return the values of a layer's messages at the edges of the graph that they came from.
 
     A self-loop that its layer replaces by one of its own gets zero.
@@ -105,7 +105,7 @@ def on_graph_edges(value: Tensor, layer_edges: Tensor, graph_edges: Tensor) -> T
 
 
 def _check_messages(layer: Tensor, graph: Tensor) -> None:
-    """Refuse a layer that has more or fewer edges, self-loops apart, than the graph has."""
+    """Raise UnsupportedError if a layer's messages do not match the graph's edges."""
     messages, edges = int(layer.sum()), int(graph.sum())
     if messages != edges:
         raise UnsupportedError(

@@ -1,4 +1,4 @@
-"""An opened model: node embeddings, the row that the head reads, and the head on its own."""
+"""A model split into its message-passing body and its head, with embeddings recorded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eigsearch.candidates import SubgraphKind
 from eigsearch.engines.batched.disjoint_union import cut, full_graph, join
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.common.differentiable import private_copy
-from eigsearch.explainers.common.edge_weights import message_layers, weigh_edges
+from eigsearch.explainers.common.edge_weights import message_layers, set_message_weights
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inputs.instance import PreparedInstance
 
@@ -26,8 +26,8 @@ _LINEAR = (nn.Linear, PyGLinear)
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """What a call of a model shows.
+class ForwardRecord:
+    """Output and embeddings of one call of a model.
 
     Attributes:
         output: The model's output, a row per graph (or per node, for a model that predicts nodes).
@@ -46,12 +46,12 @@ class _Record:
     linear: list[tuple[nn.Module, Tensor]] = field(default_factory=list)
 
 
-class OpenModel:
-    """A private copy of a model, called on unions of graphs with its embeddings in sight.
+class SplitModel:
+    """A private copy of a model, called on batches, that also returns embeddings.
 
     The embedding is the input of the first linear layer that runs after the last message-passing
     layer on one row per prediction; what follows is the head. A model without such a layer is its
-    own embedding. Models whose output depends on more than that row are refused.
+    own embedding. Raises UnsupportedError for a model whose output depends on more than that row.
     """
 
     def __init__(self, model: Any, instances: Sequence[PreparedInstance]) -> None:
@@ -60,27 +60,27 @@ class OpenModel:
         self.model.requires_grad_(False)
         self._caller = ModelCall(self.model)
         self._nodes = instances[0].node is not None
-        self._smallest, _ = self.union([min(instances, key=lambda q: int(q.data.num_nodes))])
+        self._smallest, _ = self.to_batch([min(instances, key=lambda q: int(q.data.num_nodes))])
         self._entry: nn.Module | None = None
-        self._open(instances[: _CHECKED if self.takes_many else 1])
+        self._find_head(instances[: _CHECKED if self.takes_batch else 1])
 
     @property
-    def takes_many(self) -> bool:
+    def takes_batch(self) -> bool:
         """Whether several graphs may share one call."""
         return self._nodes or self._caller.takes_batch
 
-    def shared(
+    def batches(
         self, instances: Sequence[PreparedInstance], size: int
     ) -> Iterator[Sequence[PreparedInstance]]:
-        """Yield queries that may share a call, in their order, at most `size` at a time."""
-        size = size if self.takes_many else 1
+        """Yield batches of instances that may share a call, at most `size` each."""
+        size = size if self.takes_batch else 1
         for start in range(0, len(instances), size):
             yield instances[start : start + size]
 
-    def union(
+    def to_batch(
         self, instances: Sequence[PreparedInstance], keep: Sequence[Tensor] | None = None
     ) -> tuple[Batch, Tensor]:
-        """Return graphs as one batch, and the rows of the output that the queries are about.
+        """Return the graphs as one batch, and the output rows that are explained.
 
         With keep-rows over the nodes of each graph, the batch holds the subgraphs that they induce.
         """
@@ -97,13 +97,16 @@ class OpenModel:
         rows = [p.explained_nodes() + first for p, first in zip(pieces, start, strict=False)]
         return batch, torch.cat(rows)
 
-    def look(self, batch: Batch, weights: Tensor | None = None) -> Seen:
+    def run(self, batch: Batch, weights: Tensor | None = None) -> ForwardRecord:
         """Call the model, with the messages of edges multiplied by weights."""
-        with self._recording() as record, weigh_edges(self.model, weights, batch.edge_index):
+        with (
+            self._recording() as record,
+            set_message_weights(self.model, weights, batch.edge_index),
+        ):
             output = self._rows(batch, self._caller(batch))
         assert record.nodes is not None
         entry = _first_entry(record, output.size(0))
-        return Seen(output, record.nodes, output if entry is None else entry[1])
+        return ForwardRecord(output, record.nodes, output if entry is None else entry[1])
 
     def head(self, embedding: Tensor) -> Tensor:
         """Return the output for rows of the embedding."""
@@ -118,9 +121,9 @@ class OpenModel:
     def _rows(self, batch: Batch, output: Tensor) -> Tensor:
         return output.reshape(int(batch.num_nodes) if self._nodes else batch.num_graphs, -1)
 
-    def _open(self, instances: Sequence[PreparedInstance]) -> None:
-        """Find where the head begins, and check that it reproduces the output."""
-        batch, _ = self.union(instances)
+    def _find_head(self, instances: Sequence[PreparedInstance]) -> None:
+        """Find the first layer of the head, and check that the head reproduces the output."""
+        batch, _ = self.to_batch(instances)
         with torch.no_grad():
             with self._recording() as record:
                 output = self._rows(batch, self._caller(batch))
@@ -144,7 +147,7 @@ class OpenModel:
 
     @contextmanager
     def _recording(self) -> Iterator[_Record]:
-        """Note what layers see while the block runs; the hooks stand on the private copy."""
+        """Record layer inputs and outputs within the block, by hooks on the private copy."""
         record = _Record()
 
         def left(_: nn.Module, __: Any, output: Any) -> None:
@@ -165,4 +168,4 @@ class OpenModel:
 
 
 def _first_entry(record: _Record, rows: int) -> tuple[nn.Module, Tensor] | None:
-    return next((each for each in record.linear if each[1].size(0) == rows), None)
+    return next((entry for entry in record.linear if entry[1].size(0) == rows), None)

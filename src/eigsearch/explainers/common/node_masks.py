@@ -1,4 +1,4 @@
-"""A probe: one prediction of a model, asked about with keep-rows over the nodes of its graph."""
+"""Evaluation of keep-rows over the nodes of one prediction's graph."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from eigsearch.pipeline import Instance, Pipeline
 
 
 @dataclass(frozen=True, eq=False)
-class Probe:
-    """One prediction, ready to be asked about.
+class NodeMaskEvaluator:
+    """Evaluates keep-rows over nodes for one prediction.
 
     Attributes:
-        run: What calls the model.
-        query: The prediction, on the graph that it depends on.
+        pipeline: What calls the model.
+        instance: The prediction, on its computation graph.
     """
 
-    run: Pipeline
+    pipeline: Pipeline
     instance: PreparedInstance
 
     @property
     def data(self) -> Data:
-        """The graph that the prediction depends on."""
+        """The computation graph of the prediction."""
         return self.instance.data
 
     @property
@@ -48,21 +48,21 @@ class Probe:
         Equal rows are evaluated once.
         """
         unique, where = torch.unique(rows, dim=0, return_inverse=True)
-        (phi,) = self.run.engine.scores(
+        (phi,) = self.pipeline.engine.scores(
             [Request(self.instance, ExplicitMasks(unique, subgraph_kind))]
         )
         return self.instance.known_target.value(phi).cpu()[where]
 
-    def spread(self, score: Tensor) -> Tensor:
-        """Return scores for all nodes that the user gave; those out of reach get the lowest."""
+    def scatter_node_scores(self, score: Tensor) -> Tensor:
+        """Return scores for all nodes of the source graph, the lowest where unreachable."""
         if self.instance.nodes is None:
             return score.float()
         every = torch.full((int(self.instance.source.num_nodes),), float(score.min()))
         every[self.instance.nodes.cpu()] = score.float()
         return every
 
-    def spread_edges(self, score: Tensor) -> Tensor:
-        """Return scores for all edges that the user gave; those out of reach get the lowest."""
+    def scatter_edge_scores(self, score: Tensor) -> Tensor:
+        """Return scores for all edges of the source graph, the lowest where unreachable."""
         if self.instance.edges is None:
             return score
         lowest = float(score.min()) if score.numel() else 0.0
@@ -72,16 +72,18 @@ class Probe:
 
 
 @contextmanager
-def probe(model: Any, data: Data, target: int, node: int | None) -> Iterator[Probe]:
-    """Hold a model still in evaluation mode while one of its predictions is probed."""
+def evaluate_node_masks(
+    model: Any, data: Data, target: int, node: int | None
+) -> Iterator[NodeMaskEvaluator]:
+    """Yield an evaluator of one prediction; the model is in evaluation mode meanwhile."""
     with eval_mode(model):
-        run = Pipeline(model, Options())
-        (instance,), _ = run.predict([Instance(data, target, node)])
-        yield Probe(run, instance)
+        pipeline = Pipeline(model, Options())
+        (instance,), _ = pipeline.predict([Instance(data, target, node)])
+        yield NodeMaskEvaluator(pipeline, instance)
 
 
 def require_features(data: Data, name: str) -> None:
-    """Refuse a graph without node features for a method that perturbs them."""
+    """Raise UnsupportedError if a graph has no node features to perturb."""
     if data.get("x") is None:
         raise UnsupportedError(
             f"Expected the graph to have node features `x`, which {name} perturbs (got none). "

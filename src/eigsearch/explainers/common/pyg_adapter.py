@@ -1,4 +1,4 @@
-"""The face that PyG's explainers see: any model as a classifier of the target against the rest."""
+"""Adapter for PyG's explanation algorithms: any model as a target-vs-rest classifier."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 from torch_geometric.explain.config import ExplainerConfig, ModelConfig
 
-from eigsearch.explainers.common.differentiable import Subject
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 
 
-class TwoClass(torch.nn.Module):
-    """The private copy of a subject, called as PyG's algorithms call a model.
+class PyGAdapter(torch.nn.Module):
+    """A differentiable prediction with the call signature that PyG's algorithms expect.
 
     It returns log-probabilities of "not the target" and "the target", from the log-odds φ; so
     PyG's cross-entropy is −log p of the target whatever the model returns. A regression keeps its
@@ -24,30 +24,30 @@ class TwoClass(torch.nn.Module):
         index: The explained node, where there is a row for every node.
     """
 
-    def __init__(self, subject: Subject, every_node: bool = False) -> None:
+    def __init__(self, prediction: DifferentiablePrediction, every_node: bool = False) -> None:
         super().__init__()
-        self.model = subject.model
-        self._subject = subject
+        self.model = prediction.model
+        self._prediction = prediction
         self.index = None
-        if every_node and subject.node is not None:
-            self.index = torch.tensor([subject.node], device=subject.data.edge_index.device)
+        if every_node and prediction.node is not None:
+            self.index = torch.tensor([prediction.node], device=prediction.data.edge_index.device)
         self.eval()  # PyG reads embeddings in this mode, then goes back to the one it found
 
     @property
     def inputs(self) -> tuple[Tensor, Tensor]:
         """Features and edges to hand to PyG, which counts them and passes them back unchanged."""
-        data = self._subject.data
+        data = self._prediction.data
         x = data.get("x")
         if x is None or x.dim() != 2:  # kinds of atoms, say: PyG counts rows and columns
             x = data.edge_index.new_zeros(data.num_nodes, 1)
         return x, data.edge_index
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        """Return the rows for the subject's graph, under the masks that PyG has set."""
-        subject = self._subject
-        output = subject.outputs() if self.index is None else subject.all_rows()
-        phi = subject.known_target.phi(output).to(output.dtype)
-        if subject.known_target.task == "regression":
+        """Return the rows for the prediction's graph, under the masks that PyG has set."""
+        prediction = self._prediction
+        output = prediction.outputs() if self.index is None else prediction.all_rows()
+        phi = prediction.known_target.phi(output).to(output.dtype)
+        if prediction.known_target.task == "regression":
             return phi[:, None]
         return torch.stack([logsigmoid(-phi), logsigmoid(phi)], dim=1)
 
@@ -56,13 +56,13 @@ class TwoClass(torch.nn.Module):
         """What PyG is to explain: the second class, or the value of a regression."""
         with torch.no_grad():
             rows = self(*self.inputs)
-        if self._subject.known_target.task == "regression":
+        if self._prediction.known_target.task == "regression":
             return rows
         return torch.ones(rows.size(0), dtype=torch.long, device=rows.device)
 
     def configs(self, kind: str = "model") -> tuple[ExplainerConfig, ModelConfig]:
         """Return what PyG's algorithms are connected with: an edge mask, for this output."""
-        regression = self._subject.known_target.task == "regression"
+        regression = self._prediction.known_target.task == "regression"
         model = ModelConfig(
             mode="regression" if regression else "multiclass_classification",
             task_level="graph" if self.index is None else "node",

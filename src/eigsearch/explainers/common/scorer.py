@@ -1,4 +1,4 @@
-"""A scorer: the small network that explainers train on embeddings."""
+"""The small MLP that learned explainers train on embeddings."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class Scorer(nn.Module):
     """
 
     mean: Tensor
-    spread: Tensor
+    std: Tensor
 
     def __init__(self, inputs: Tensor) -> None:
         super().__init__()
         self.width = inputs.size(1)
-        spread = inputs.std(dim=0)
+        std = inputs.std(dim=0)
         self.register_buffer("mean", inputs.mean(dim=0))
-        self.register_buffer("spread", torch.where(spread > 0, spread, 1.0))
+        self.register_buffer("std", torch.where(std > 0, std, 1.0))
         self.layers = nn.Sequential(nn.Linear(self.width, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return the logits."""
-        return self.layers((inputs - self.mean) / self.spread).squeeze(1)
+        return self.layers((inputs - self.mean) / self.std).squeeze(1)

@@ -1,4 +1,4 @@
-"""What explainers that train are trained on: the predictions of a model for a data set."""
+"""Training data of learned explainers: a model's predictions on a data set."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
-from eigsearch.explainers.common.differentiable import Subject, predicts_nodes
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction, predicts_nodes
 from eigsearch.inference.model_call import eval_mode
 from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.options import Options
@@ -32,12 +32,12 @@ def training_instances(
         )
     with eval_mode(model):
         nodes = predicts_nodes(model, graphs[0])
-        asked = [q for data in graphs for q in _questions(data, nodes, num_nodes)]
-        instances, _ = Pipeline(model, Options()).predict(asked)
+        requested = [q for data in graphs for q in _instances(data, nodes, num_nodes)]
+        instances, _ = Pipeline(model, Options()).predict(requested)
     return [instances[i] for i in torch.randperm(len(instances)).tolist()]
 
 
-def _questions(data: Data, nodes: bool, count: int) -> list[Instance]:
+def _instances(data: Data, nodes: bool, count: int) -> list[Instance]:
     if not nodes:
         return [Instance(data)]
     linked = data.edge_index.unique()
@@ -45,22 +45,27 @@ def _questions(data: Data, nodes: bool, count: int) -> list[Instance]:
     return [Instance(data, None, node) for node in chosen.tolist()]
 
 
-def training_subjects(twin: Any, dataset: Sequence[Data], num_nodes: int) -> list[Subject]:
-    """Return the predictions to train on as questions to one private copy, which stays fixed."""
-    instances = training_instances(twin, dataset, num_nodes)
-    twin.requires_grad_(False)
-    return [Subject(twin, q.data, q.known_target.index, q.node, private=True) for q in instances]
+def training_predictions(
+    frozen: Any, dataset: Sequence[Data], num_nodes: int
+) -> list[DifferentiablePrediction]:
+    """Return the predictions to train on, differentiable, all of one frozen model copy."""
+    instances = training_instances(frozen, dataset, num_nodes)
+    frozen.requires_grad_(False)
+    return [
+        DifferentiablePrediction(frozen, q.data, q.known_target.index, q.node, private=True)
+        for q in instances
+    ]
 
 
-def untrained(name: str) -> InputError:
-    """Return the error of an explainer that is asked to rank before it has learned to."""
+def not_trained(name: str) -> InputError:
+    """Return the error of an explainer that is used before it is trained."""
     return InputError(
         f"Expected {name} to be trained (got no training). Call fit(model, dataset) first."
     )
 
 
 def check_width(name: str, trained: int, given: int) -> None:
-    """Refuse a model whose embeddings are not of the width that an explainer was trained on."""
+    """Raise InputError if embeddings do not have the width that was trained on."""
     if trained != given:
         raise InputError(
             f"Expected the model that {name} was trained on (got embeddings of another width: "

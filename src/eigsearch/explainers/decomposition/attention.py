@@ -10,9 +10,9 @@ from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method, share_directions
-from eigsearch.explainers.common.differentiable import Subject, gradients
-from eigsearch.explainers.common.edge_weights import message_layers, on_graph_edges
+from eigsearch.explainers.base import Card, Method, ScoreType, share_directions
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradients
+from eigsearch.explainers.common.edge_weights import message_layers, to_graph_edges
 
 
 class Attention(Method):
@@ -26,17 +26,23 @@ class Attention(Method):
         name="ATT",
         level="edge",
         citation="Veličković et al., Graph Attention Networks, ICLR 2018",
+        score_type=ScoreType.MAGNITUDE,
+        faithful_to="the baseline of the GNNExplainer paper",
+        cost="one forward pass",
+        deviations=("mean over layers and heads",),
         needs=("attention layers",),
+        color="sky",
+        dash="solid",
     )
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the mean attention on each edge."""
         with gradients(), torch.no_grad():
-            subject = Subject(model, data, target, node)
+            prediction = DifferentiablePrediction(model, data, target, node)
             found: list[Tensor] = []
-            for layer in message_layers(subject.model):
+            for layer in message_layers(prediction.model):
                 _listen(layer, data.edge_index, found)
-            subject.outputs()
+            prediction.outputs()
         if not found:
             raise UnsupportedError(
                 "Expected a model with attention layers, such as GATConv, GATv2Conv or "
@@ -56,8 +62,8 @@ def _listen(layer: MessagePassing, graph_edges: Tensor, found: list[Tensor]) -> 
         alpha = inputs[0].get("alpha")
         alpha = getattr(layer, "_alpha", None) if alpha is None else alpha
         if alpha is not None:
-            per_message = alpha.reshape(alpha.size(0), -1).mean(dim=1)
-            found.append(on_graph_edges(per_message, edges[-1], graph_edges))
+            message_mask = alpha.reshape(alpha.size(0), -1).mean(dim=1)
+            found.append(to_graph_edges(message_mask, edges[-1], graph_edges))
 
     layer.register_propagate_forward_pre_hook(note_edges)
     layer.register_message_forward_hook(note_attention)

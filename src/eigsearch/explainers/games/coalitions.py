@@ -1,4 +1,4 @@
-"""Coalitions of nodes: who plays with whom, as node sets in and keep-rows out."""
+"""Coalitions of nodes for cooperative games, as node sets and keep-rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torch_geometric.data import Data
 NodeSet = frozenset[int]
 
 
-def structure(data: Data) -> nx.Graph:
-    """Return who is next to whom, without directions, self-loops and parallel edges."""
+def undirected_graph(data: Data) -> nx.Graph:
+    """Return the simple undirected graph: no directions, self-loops or parallel edges."""
     graph = nx.Graph()
     graph.add_nodes_from(range(int(data.num_nodes)))
     graph.add_edges_from((u, v) for u, v in data.edge_index.t().tolist() if u != v)

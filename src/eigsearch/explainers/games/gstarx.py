@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import networkx as nx
@@ -13,9 +14,9 @@ from torch_geometric.data import Data
 
 from eigsearch.candidates import SubgraphKind
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.common.node_masks import probe, require_features
-from eigsearch.explainers.games.coalitions import structure
+from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.common.node_masks import evaluate_node_masks, require_features
+from eigsearch.explainers.games.coalitions import undirected_graph
 
 _SETTLED = 1e-9  # change of the powers of a matrix at which their limit is reached
 _MAX_SQUARINGS = 64
@@ -36,10 +37,17 @@ class GStarX(Method):
         name="GStarX",
         level="node",
         citation="Zhang et al., GStarX: Explaining GNNs with Structure-Aware Games, NeurIPS 2022",
+        score_type=ScoreType.SIGNED,
+        faithful_to="the paper",
+        cost="one prediction per connected coalition",
+        deviations=("payoff less that of zero features, not less its mean over a data set",),
         tasks=("graph",),
         needs=("node features",),
         seeded=True,
+        color="blue",
+        dash="dashed",
     )
+    cheap_options = MappingProxyType({"samples": 3})
 
     def __init__(
         self, exact_size: int = 10, samples: int = 50, tau: float = 0.01, seed: int = 0
@@ -54,26 +62,26 @@ class GStarX(Method):
         require_features(data, self.name)
         if node is not None:
             raise UnsupportedError(
-                "Expected a graph-level prediction, whose nodes play for it together (got node "
+                "Expected a graph-level evaluator, whose nodes play for it together (got node "
                 f"{node}). Choose a method that has node tasks."
             )
-        with probe(model, data, target, node) as subject:
-            games = [Game(players, graph) for graph, players in self._boards(subject.data)]
-            rows = torch.cat([game.rows(subject.count) for game in games])
-            nothing = torch.zeros(1, subject.count, dtype=torch.bool)
-            base = subject.values(nothing, SubgraphKind.ZEROED_FEATURES)
-            worths = (subject.values(rows, SubgraphKind.NODE_INDUCED) - base).split(
+        with evaluate_node_masks(model, data, target, node) as evaluator:
+            games = [Game(players, graph) for graph, players in self._boards(evaluator.data)]
+            rows = torch.cat([game.rows(evaluator.count) for game in games])
+            nothing = torch.zeros(1, evaluator.count, dtype=torch.bool)
+            base = evaluator.values(nothing, SubgraphKind.ZEROED_FEATURES)
+            worths = (evaluator.values(rows, SubgraphKind.NODE_INDUCED) - base).split(
                 [len(g) for g in games]
             )
-        total, count = torch.zeros(2, subject.count, dtype=torch.float64)
+        total, count = torch.zeros(2, evaluator.count, dtype=torch.float64)
         for game, worth in zip(games, worths, strict=True):
             total[game.players] += game.values(worth, self.tau)
             count[game.players] += 1
-        return subject.spread(total / count.clamp_min(1))
+        return evaluator.scatter_node_scores(total / count.clamp_min(1))
 
     def _boards(self, data: Data) -> list[tuple[nx.Graph, list[int]]]:
         """Return the graph with the players of each game."""
-        graph, random = structure(data), Random(self.seed)
+        graph, random = undirected_graph(data), Random(self.seed)
         if len(graph) <= self.exact_size:
             return [(graph, list(graph))]
         starts = [number % len(graph) for number in range(max(self.samples, len(graph)))]
@@ -94,9 +102,9 @@ class Game:
 
     def __init__(self, players: Sequence[int], graph: nx.Graph) -> None:
         self.players = list(players)
-        place = {player: i for i, player in enumerate(self.players)}
+        position = {player: i for i, player in enumerate(self.players)}
         self._next_to = [
-            sum(1 << place[other] for other in graph[player] if other in place)
+            sum(1 << position[other] for other in graph[player] if other in position)
             for player in self.players
         ]
         everyone = range(1, 1 << len(self.players))

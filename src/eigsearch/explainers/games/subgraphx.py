@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import networkx as nx
@@ -13,9 +14,18 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.candidates import SubgraphKind
-from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.common.node_masks import Probe, probe, require_features
-from eigsearch.explainers.games.coalitions import NodeSet, local_region, shapley_rows, structure
+from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.common.node_masks import (
+    NodeMaskEvaluator,
+    evaluate_node_masks,
+    require_features,
+)
+from eigsearch.explainers.games.coalitions import (
+    NodeSet,
+    local_region,
+    shapley_rows,
+    undirected_graph,
+)
 
 
 class SubgraphX(Method):
@@ -35,9 +45,16 @@ class SubgraphX(Method):
         name="SubgraphX",
         level="node",
         citation="Yuan et al., On Explainability of GNNs via Subgraph Explorations, ICML 2021",
+        score_type=ScoreType.PROBABILITY,
+        faithful_to="the paper",
+        cost="about `rollouts` · `expand_atoms` · 2 · `samples` predictions",
+        deviations=("a node scores by the share of size limits whose answer holds it",),
         needs=("node features",),
         seeded=True,
+        color="olive",
+        dash="dashdot",
     )
+    cheap_options = MappingProxyType({"rollouts": 2, "samples": 3})
 
     def __init__(
         self,
@@ -60,11 +77,11 @@ class SubgraphX(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return for each node the share of size limits whose best-rewarded set holds it."""
         require_features(data, self.name)
-        with probe(model, data, target, node) as subject:
-            tree = Tree(self, subject)
+        with evaluate_node_masks(model, data, target, node) as evaluator:
+            tree = Tree(self, evaluator)
             for _ in range(self.rollouts):
                 tree.rollout()
-        return subject.spread(share_of_answers(tree.found, subject.count))
+        return evaluator.scatter_node_scores(share_of_answers(tree.found, evaluator.count))
 
 
 @dataclass(eq=False)
@@ -86,11 +103,11 @@ class State:
 class Tree:
     """The search tree; each node set exists once, and is rewarded once."""
 
-    def __init__(self, options: SubgraphX, subject: Probe) -> None:
+    def __init__(self, options: SubgraphX, evaluator: NodeMaskEvaluator) -> None:
         self.options = options
-        self.subject = subject
-        self.graph = structure(subject.data)
-        self.root = State(frozenset(range(subject.count)))
+        self.evaluator = evaluator
+        self.graph = undirected_graph(evaluator.data)
+        self.root = State(frozenset(range(evaluator.count)))
         self._states = {self.root.nodes: self.root}
         self._generator = torch.Generator().manual_seed(options.seed)
 
@@ -126,7 +143,7 @@ class Tree:
 
     def _smaller_sets(self, nodes: NodeSet) -> Iterable[NodeSet]:
         inside = self.graph.subgraph(nodes)
-        explained = self.subject.instance.node
+        explained = self.evaluator.instance.node
         by_degree = sorted(nodes - {explained}, key=lambda v: (inside.degree[v], v))
         for dropped in by_degree[: self.options.expand_atoms]:
             parts = map(frozenset, nx.connected_components(self.graph.subgraph(nodes - {dropped})))
@@ -137,14 +154,14 @@ class Tree:
         if not sets:
             return []
         rows = torch.stack([self._sample(nodes) for nodes in sets])
-        values = self.subject.values(rows.flatten(0, -2), SubgraphKind.ZEROED_FEATURES)
+        values = self.evaluator.values(rows.flatten(0, -2), SubgraphKind.ZEROED_FEATURES)
         present, absent = values.view(len(sets), 2, -1).unbind(dim=1)
         return (present - absent).mean(dim=1).tolist()
 
     def _sample(self, nodes: NodeSet) -> Tensor:
         region = local_region(self.graph, nodes, self.options.local_radius - 1)
         return shapley_rows(
-            nodes, region, self.subject.count, self.options.samples, self._generator
+            nodes, region, self.evaluator.count, self.options.samples, self._generator
         )
 
 

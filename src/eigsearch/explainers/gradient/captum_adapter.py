@@ -1,4 +1,4 @@
-"""The face that captum sees: class scores as a function of features, with every ReLU in sight."""
+"""Adapter for captum: class scores as a function of features, each ReLU a module."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.common.differentiable import Subject
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 
 _RELUS = {torch.relu, torch.relu_, nn.functional.relu, Tensor.relu, Tensor.relu_}
 
 
-class CaptumFace(nn.Module):
-    """A subject as a network from features `[B, N, F]` to class scores `[B]`.
+class CaptumAdapter(nn.Module):
+    """A prediction as a network from features `[B, N, F]` to class scores `[B]`.
 
     Captum's rules act on `nn.ReLU` modules that run once. Most graph networks call a function, or
     one module several times: here each use of a ReLU, however it is written, is a module of its
@@ -23,28 +23,28 @@ class CaptumFace(nn.Module):
     captum lays out inputs and baselines.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, prediction: DifferentiablePrediction) -> None:
         super().__init__()
-        if not subject.takes_copies:
+        if not prediction.takes_copies:
             raise UnsupportedError(
                 "Expected a model that takes a `batch` of several graphs (got "
-                f"{type(subject.model).__name__}, which takes one). Choose another method."
+                f"{type(prediction.model).__name__}, which takes one). Choose another method."
             )
-        self.model = subject.model
+        self.model = prediction.model
         self.relus = nn.ModuleList()
-        self._subject = subject
+        self._prediction = prediction
         if isinstance(self.model, nn.Module):
             _make_relus_functions(self.model)
         with torch.no_grad():
-            self(subject.features()[None])  # adds the modules that captum will look for
+            self(prediction.features()[None])  # adds the modules that captum will look for
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the class score for each of B sets of node features."""
-        with _Route(self.relus):
-            return self._subject.scores(x=x.flatten(0, 1), copies=x.size(0))
+        with _ReluRouter(self.relus):
+            return self._prediction.scores(x=x.flatten(0, 1), copies=x.size(0))
 
 
-class _Route(TorchFunctionMode):
+class _ReluRouter(TorchFunctionMode):
     """Sends the i-th use of a ReLU through the i-th module of a list, which grows as needed."""
 
     def __init__(self, relus: nn.ModuleList) -> None:
@@ -68,7 +68,7 @@ class _Route(TorchFunctionMode):
 
 
 class _ReLU(nn.Module):
-    """A ReLU that captum does not know by its type, and that `_Route` therefore sees alone."""
+    """A ReLU that captum does not know by its type, and that `_ReluRouter` therefore sees alone."""
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.relu(x)

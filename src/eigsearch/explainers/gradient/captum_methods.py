@@ -11,9 +11,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import MissingExtraError, UnsupportedError
-from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.common.differentiable import Subject, gradients
-from eigsearch.explainers.gradient.captum_adapter import CaptumFace
+from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradients
+from eigsearch.explainers.gradient.captum_adapter import CaptumAdapter
 
 _INCOMPLETE = 1e-2  # of the difference that DeepLIFT has to explain
 
@@ -25,12 +25,12 @@ class _CaptumMethod(Method):
         """Return the attributions of each node's features, added up."""
         with gradients(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # captum announces its hooks, which are on a copy
-            face = CaptumFace(Subject(model, data, target, node))
+            adapter = CaptumAdapter(DifferentiablePrediction(model, data, target, node))
             x = torch.as_tensor(data.x).detach().clone()[None].requires_grad_()
-            return self._attribute(face, x)[0].flatten(1).sum(dim=1).detach()
+            return self._attribute(adapter, x)[0].flatten(1).sum(dim=1).detach()
 
     @abstractmethod
-    def _attribute(self, face: CaptumFace, x: Tensor) -> Tensor:
+    def _attribute(self, adapter: CaptumAdapter, x: Tensor) -> Tensor:
         """Return the attribution of each feature, in the shape of `x`."""
 
 
@@ -41,11 +41,16 @@ class InputXGradient(_CaptumMethod):
         name="Input × Gradient",
         level="node",
         citation="Shrikumar et al., Not Just a Black Box, 2016",
+        score_type=ScoreType.SIGNED,
+        faithful_to="captum's implementation",
+        cost="one forward and one backward pass",
         needs=("gradients", "node features", "captum"),
+        color="sky",
+        dash="dashdot",
     )
 
-    def _attribute(self, face: CaptumFace, x: Tensor) -> Tensor:
-        return _captum().InputXGradient(face).attribute(x)
+    def _attribute(self, adapter: CaptumAdapter, x: Tensor) -> Tensor:
+        return _captum().InputXGradient(adapter).attribute(x)
 
 
 class GuidedBackprop(_CaptumMethod):
@@ -58,11 +63,17 @@ class GuidedBackprop(_CaptumMethod):
         name="Guided Backprop",
         level="node",
         citation="Springenberg et al., Striving for Simplicity, ICLR workshop 2015",
+        score_type=ScoreType.MAGNITUDE,
+        faithful_to="captum's implementation",
+        cost="one forward and one backward pass",
+        deviations=("clamps at ReLU only, where Baldassarre & Azizpour clamp at every operation",),
         needs=("gradients", "node features", "captum"),
+        color="green",
+        dash="dashdot",
     )
 
-    def _attribute(self, face: CaptumFace, x: Tensor) -> Tensor:
-        return _captum().GuidedBackprop(face).attribute(x).clamp_min(0)
+    def _attribute(self, adapter: CaptumAdapter, x: Tensor) -> Tensor:
+        return _captum().GuidedBackprop(adapter).attribute(x).clamp_min(0)
 
 
 class DeepLIFT(_CaptumMethod):
@@ -77,14 +88,19 @@ class DeepLIFT(_CaptumMethod):
         name="DeepLIFT",
         level="node",
         citation="Shrikumar et al., Learning Important Features, ICML 2017",
+        score_type=ScoreType.SIGNED,
+        faithful_to="captum's implementation (rescale rule)",
+        cost="one forward and one backward pass",
         needs=("gradients", "node features", "element-wise activations", "captum"),
+        color="olive",
+        dash="dashed",
     )
 
-    def _attribute(self, face: CaptumFace, x: Tensor) -> Tensor:
+    def _attribute(self, adapter: CaptumAdapter, x: Tensor) -> Tensor:
         zero = torch.zeros_like(x)
-        found = _captum().DeepLift(face).attribute(x, baselines=zero)
+        found = _captum().DeepLift(adapter).attribute(x, baselines=zero)
         with torch.no_grad():
-            difference = float(face(x) - face(zero))
+            difference = float(adapter(x) - adapter(zero))
         missing = abs(float(found.sum()) - difference)
         if missing > _INCOMPLETE * (1 + abs(difference)):
             raise UnsupportedError(

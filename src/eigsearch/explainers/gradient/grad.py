@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.explainers.base import Card, Method, share_directions
-from eigsearch.explainers.common.differentiable import Subject, gradient, gradients
+from eigsearch.explainers.base import Card, Method, ScoreType, share_directions
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradient, gradients
 
 
 class Grad(Method):
@@ -18,13 +18,19 @@ class Grad(Method):
         name="GRAD",
         level="edge",
         citation="Ying et al., GNNExplainer, NeurIPS 2019 (baseline)",
+        score_type=ScoreType.SIGNED,
+        faithful_to="the baseline of the GNNExplainer paper",
+        cost="one forward and one backward pass",
+        deviations=("signed gradient instead of its absolute value",),
         needs=("gradients", "PyG layers"),
+        color="purple",
+        dash="solid",
     )
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the gradient at each edge."""
         with gradients():
-            subject = Subject(model, data, target, node)
-            weights = subject.weights()
-            score = gradient(subject.scores(weights=weights).sum(), weights)
+            prediction = DifferentiablePrediction(model, data, target, node)
+            weights = prediction.weights()
+            score = gradient(prediction.scores(weights=weights).sum(), weights)
         return share_directions(score, data)

@@ -9,8 +9,8 @@ from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.common.differentiable import Subject, gradient, gradients
+from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradient, gradients
 from eigsearch.explainers.common.edge_weights import message_layers
 
 
@@ -24,17 +24,22 @@ class GradCAM(Method):
         name="Grad-CAM",
         level="node",
         citation="Pope et al., Explainability Methods for GCNs, CVPR 2019",
+        score_type=ScoreType.MAGNITUDE,
+        faithful_to="the paper",
+        cost="one forward and one backward pass",
         needs=("gradients", "PyG layers"),
+        color="green",
+        dash="solid",
     )
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the class activation of each node."""
         with gradients():
-            subject = Subject(model, data, target, node)
+            prediction = DifferentiablePrediction(model, data, target, node)
             hidden: list[Tensor] = []
-            for layer in message_layers(subject.model):
+            for layer in message_layers(prediction.model):
                 layer.register_forward_hook(_recorder(hidden, int(data.num_nodes)))
-            score = subject.scores().sum()
+            score = prediction.scores().sum()
             channels = gradient(score, hidden[-1]).mean(dim=0)
             return (hidden[-1] * channels).sum(dim=1).relu().detach()
 

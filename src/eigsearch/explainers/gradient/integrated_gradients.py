@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
@@ -9,8 +10,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
-from eigsearch.explainers.base import Card, Method, share_directions
-from eigsearch.explainers.common.differentiable import Subject, gradient, gradients
+from eigsearch.explainers.base import Card, Method, ScoreType, share_directions
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradient, gradients
 
 
 class IntegratedGradients(Method):
@@ -24,8 +25,14 @@ class IntegratedGradients(Method):
         name="Integrated Gradients",
         level="edge",
         citation="Sundararajan et al., Axiomatic Attribution for Deep Networks, ICML 2017",
+        score_type=ScoreType.SIGNED,
+        faithful_to="the paper, with edge weights as inputs",
+        cost="`steps` forward and backward passes",
         needs=("gradients", "PyG layers"),
+        color="purple",
+        dash="dashdot",
     )
+    cheap_options = MappingProxyType({"steps": 3})
 
     def __init__(self, steps: int = 50) -> None:
         if steps < 1:
@@ -35,18 +42,18 @@ class IntegratedGradients(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the integrated gradient of each edge."""
         with gradients():
-            subject = Subject(model, data, target, node)
+            prediction = DifferentiablePrediction(model, data, target, node)
             points = (torch.arange(self.steps) + 0.5) / self.steps
-            parts = points.split(subject.copies_per_call)
-            total = torch.stack([_summed_gradient(subject, part) for part in parts]).sum(dim=0)
+            parts = points.split(prediction.copies_per_call)
+            total = torch.stack([_summed_gradient(prediction, part) for part in parts]).sum(dim=0)
         return share_directions(total / self.steps, data)
 
 
-def _summed_gradient(subject: Subject, points: Tensor) -> Tensor:
+def _summed_gradient(prediction: DifferentiablePrediction, points: Tensor) -> Tensor:
     """Return the gradient with respect to the edge weights, summed over points of the path."""
     copies = points.numel()
-    ones = subject.weights(copies)
-    path = points.to(ones).repeat_interleave(subject.data.num_edges)
+    ones = prediction.weights(copies)
+    path = points.to(ones).repeat_interleave(prediction.data.num_edges)
     weights = (ones.detach() * path).requires_grad_()
-    score = subject.scores(weights=weights, copies=copies).sum()
+    score = prediction.scores(weights=weights, copies=copies).sum()
     return gradient(score, weights).reshape(copies, -1).sum(dim=0)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.common.differentiable import Subject, gradient, gradients
+from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradient, gradients
 
 
 class Sensitivity(Method):
@@ -18,12 +18,17 @@ class Sensitivity(Method):
         name="SA",
         level="node",
         citation="Baldassarre & Azizpour, Explainability Techniques for GCNs, ICML workshop 2019",
+        score_type=ScoreType.MAGNITUDE,
+        faithful_to="the paper",
+        cost="one forward and one backward pass",
         needs=("gradients", "node features"),
+        color="blue",
+        dash="dashdot",
     )
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the squared norm of the gradient at each node."""
         with gradients():
-            subject = Subject(model, data, target, node)
-            x = subject.features()
-            return gradient(subject.scores(x=x).sum(), x).square().flatten(1).sum(dim=1)
+            prediction = DifferentiablePrediction(model, data, target, node)
+            x = prediction.features()
+            return gradient(prediction.scores(x=x).sum(), x).square().flatten(1).sum(dim=1)

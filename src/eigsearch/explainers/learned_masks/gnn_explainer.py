@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
@@ -9,10 +10,10 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.explain.algorithm import GNNExplainer as PyGGNNExplainer
 
-from eigsearch.explainers.base import Card, Method, seeded, share_directions
-from eigsearch.explainers.common.differentiable import Subject, gradients
+from eigsearch.explainers.base import Card, Method, ScoreType, seeded, share_directions
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradients
 from eigsearch.explainers.common.edge_weights import message_layers
-from eigsearch.explainers.common.pyg_adapter import TwoClass
+from eigsearch.explainers.common.pyg_adapter import PyGAdapter
 
 
 class GNNExplainer(Method):
@@ -26,9 +27,16 @@ class GNNExplainer(Method):
         name="GNNExplainer",
         level="edge",
         citation="Ying et al., GNNExplainer, NeurIPS 2019",
+        score_type=ScoreType.PROBABILITY,
+        faithful_to="PyG's implementation",
+        cost="`epochs` forward and backward passes",
+        deviations=("features are not masked",),
         needs=("gradients", "PyG layers"),
         seeded=True,
+        color="blue",
+        dash="solid",
     )
+    cheap_options = MappingProxyType({"epochs": 2})
 
     def __init__(
         self,
@@ -47,14 +55,14 @@ class GNNExplainer(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the optimised mask, between 0 and 1."""
         with gradients(), seeded(self.seed, data.edge_index.device):
-            subject = Subject(model, data, target, node)
-            message_layers(subject.model)
+            prediction = DifferentiablePrediction(model, data, target, node)
+            message_layers(prediction.model)
             if data.num_edges == 0:
                 return torch.zeros(0)
-            face = TwoClass(subject).requires_grad_(False)
+            adapter = PyGAdapter(prediction).requires_grad_(False)
             algorithm = PyGGNNExplainer(
                 self.epochs, self.lr, edge_size=self.edge_size, edge_ent=self.edge_ent
             )
-            algorithm.connect(*face.configs())
-            mask = algorithm(face, *face.inputs, target=face.target).edge_mask
+            algorithm.connect(*adapter.configs())
+            mask = algorithm(adapter, *adapter.inputs, target=adapter.target).edge_mask
         return share_directions(mask, data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
@@ -12,11 +13,15 @@ from torch_geometric.data import Data
 from torch_geometric.explain.algorithm import PGExplainer as PyGPGExplainer
 from torch_geometric.utils import get_embeddings
 
-from eigsearch.explainers.base import Card, Method, seeded, share_directions
-from eigsearch.explainers.common.differentiable import Subject, gradients, private_copy
+from eigsearch.explainers.base import Card, Method, ScoreType, seeded, share_directions
+from eigsearch.explainers.common.differentiable import (
+    DifferentiablePrediction,
+    gradients,
+    private_copy,
+)
 from eigsearch.explainers.common.edge_weights import message_layers
-from eigsearch.explainers.common.pyg_adapter import TwoClass
-from eigsearch.explainers.common.training_data import check_width, training_subjects, untrained
+from eigsearch.explainers.common.pyg_adapter import PyGAdapter
+from eigsearch.explainers.common.training_data import check_width, not_trained, training_predictions
 
 _NODE_WEIGHTS = (0.05, 1.0)  # of the masks' sum and entropy
 _GRAPH_WEIGHTS = (0.0005, 0.0005)
@@ -45,10 +50,17 @@ class PGExplainer(Method):
         name="PGExplainer",
         level="edge",
         citation="Luo et al., Parameterized Explainer for GNNs, NeurIPS 2020",
+        score_type=ScoreType.LOGIT,
+        faithful_to="PyG's implementation",
+        cost="one forward pass, after training",
+        deviations=("embeddings of the computation graph, not of the full graph",),
         trains=True,
         needs=("gradients", "PyG layers", "embeddings"),
         seeded=True,
+        color="orange",
+        dash="dashed",
     )
+    cheap_options = MappingProxyType({"epochs": 2, "num_nodes": 3})
 
     def __init__(
         self,
@@ -73,35 +85,35 @@ class PGExplainer(Method):
     def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
         """Train the MLP on a private copy of the model."""
         with gradients(), seeded(self.seed, dataset[0].edge_index.device):
-            twin = private_copy(model)
-            message_layers(twin)
-            subjects = training_subjects(twin, dataset, self.num_nodes)
-            faces = [TwoClass(subject, every_node=True) for subject in subjects]
-            algorithm = self._untrained(faces[0])
+            copied = private_copy(model)
+            message_layers(copied)
+            predictions = training_predictions(copied, dataset, self.num_nodes)
+            adapters = [PyGAdapter(prediction, every_node=True) for prediction in predictions]
+            algorithm = self._untrained(adapters[0])
             self.losses = []
             for epoch in range(self.epochs):
-                order = torch.randperm(len(faces)).tolist()
-                steps = [_step(algorithm, epoch, faces[i]) for i in order]
+                order = torch.randperm(len(adapters)).tolist()
+                steps = [_step(algorithm, epoch, adapters[i]) for i in order]
                 self.losses.append(sum(steps) / len(steps))
         self._algorithm = algorithm
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the logit of each edge's mask."""
         if self._algorithm is None:
-            raise untrained(self.name)
+            raise not_trained(self.name)
         with gradients():
-            subject = Subject(model, data, target, node)
-            message_layers(subject.model)
-            face = TwoClass(subject, every_node=True)
-            inputs = _edge_inputs(face)
+            prediction = DifferentiablePrediction(model, data, target, node)
+            message_layers(prediction.model)
+            adapter = PyGAdapter(prediction, every_node=True)
+            inputs = _edge_inputs(adapter)
             check_width(self.name, self._algorithm.mlp[0].in_channels, inputs.size(1))
             with torch.no_grad():
                 logits = self._algorithm.mlp(inputs).flatten()
         return share_directions(logits, data)
 
-    def _untrained(self, face: TwoClass) -> PyGPGExplainer:
+    def _untrained(self, adapter: PyGAdapter) -> PyGPGExplainer:
         """Return PyG's algorithm with hyper-parameters of its own, which PyG shares by class."""
-        size, entropy = _GRAPH_WEIGHTS if face.index is None else _NODE_WEIGHTS
+        size, entropy = _GRAPH_WEIGHTS if adapter.index is None else _NODE_WEIGHTS
         algorithm = PyGPGExplainer(self.epochs, self.lr)
         algorithm.coeffs = {
             **PyGPGExplainer.coeffs,
@@ -109,23 +121,25 @@ class PGExplainer(Method):
             "edge_ent": entropy if self.edge_ent is None else self.edge_ent,
             "temp": list(self.temperature),
         }
-        algorithm.connect(*face.configs("phenomenon"))
-        algorithm.mlp(_edge_inputs(face))  # PyG draws the weights when the MLP first runs
+        algorithm.connect(*adapter.configs("phenomenon"))
+        algorithm.mlp(_edge_inputs(adapter))  # PyG draws the weights when the MLP first runs
         return algorithm
 
 
-def _step(algorithm: PyGPGExplainer, epoch: int, face: TwoClass) -> float:
+def _step(algorithm: PyGPGExplainer, epoch: int, adapter: PyGAdapter) -> float:
     """Train on one prediction; return the loss."""
     with warnings.catch_warnings():  # PyG makes a number of a loss that still has its gradient
         warnings.filterwarnings("ignore", "Converting a tensor with requires_grad")
-        return algorithm.train(epoch, face, *face.inputs, target=face.target, index=face.index)
+        return algorithm.train(
+            epoch, adapter, *adapter.inputs, target=adapter.target, index=adapter.index
+        )
 
 
-def _edge_inputs(face: TwoClass) -> Tensor:
+def _edge_inputs(adapter: PyGAdapter) -> Tensor:
     """Return the embeddings of the ends of each edge, and those of the explained node."""
-    embedding = get_embeddings(face, *face.inputs)[-1]
-    source, target = face.inputs[1]
+    embedding = get_embeddings(adapter, *adapter.inputs)[-1]
+    source, target = adapter.inputs[1]
     parts = [embedding[source], embedding[target]]
-    if face.index is not None:
-        parts.append(embedding[face.index].expand_as(parts[0]))
+    if adapter.index is not None:
+        parts.append(embedding[adapter.index].expand_as(parts[0]))
     return torch.cat(parts, dim=-1)

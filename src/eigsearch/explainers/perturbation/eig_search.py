@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from eigsearch.explainers.base import Card
+from eigsearch.explainers.base import Card, ScoreType
 from eigsearch.explainers.common.candidate_based import CandidateExplainer
 from eigsearch.ranking.linear_gradients import LinearGradients
 
@@ -19,4 +19,10 @@ class EiGSearchRanking(LinearGradients, CandidateExplainer):
         name="EiG-Search",
         level="edge",
         citation="Lu et al., EiG-Search: Edge-Induced Subgraphs for GNN Explanation, ICML 2024",
+        score_type=ScoreType.SIGNED,
+        faithful_to="the paper (linear gradients, edge-induced search)",
+        cost="one candidate per edge group",
+        deviations=("log-odds instead of the norm of all outputs, which is `output_norm`",),
+        color="vermilion",
+        dash="solid",
     )

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from eigsearch._utils.tolerances import score_rounding
 from eigsearch.candidates import EvalCoroutine, LeaveOneOut
-from eigsearch.explainers.base import Card
+from eigsearch.explainers.base import Card, ScoreType
 from eigsearch.explainers.common.candidate_based import CandidateExplainer
 from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.ranking.ranking import Ranking, rank
@@ -25,6 +25,11 @@ class Occlusion(CandidateExplainer):
         name="Occlusion",
         level="edge",
         citation="Zeiler & Fergus, Visualizing and Understanding CNNs, ECCV 2014",
+        score_type=ScoreType.SIGNED,
+        faithful_to="the paper, with edges as patches",
+        cost="one candidate per edge group",
+        color="sky",
+        dash="dashed",
     )
 
     def propose(self, instance: PreparedInstance, phi_full: Tensor) -> EvalCoroutine[Ranking]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
@@ -13,9 +14,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.common.differentiable import Subject
-from eigsearch.explainers.common.node_masks import probe, require_features
+from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction
+from eigsearch.explainers.common.node_masks import evaluate_node_masks, require_features
 from eigsearch.inference.target import Target
 
 Perturb = Callable[[Tensor], Tensor]  # who is perturbed `[S, N]` in, features `[S, N, F]` out
@@ -45,9 +46,16 @@ class PGMExplainer(Method):
         name="PGM-Explainer",
         level="node",
         citation="Vu and Thai, PGM-Explainer, NeurIPS 2020",
+        score_type=ScoreType.P_VALUE,
+        faithful_to="the authors' code, its faults corrected",
+        cost="2 · `samples` predictions",
+        deviations=("ranks all nodes instead of cutting at p < 0.05",),
         needs=("node features",),
         seeded=True,
+        color="purple",
+        dash="dashed",
     )
+    cheap_options = MappingProxyType({"samples": 20})
 
     def __init__(self, samples: int = 1000, top: int = 5, seed: int = 0) -> None:
         self.samples = samples
@@ -58,33 +66,41 @@ class PGMExplainer(Method):
         """Return −log p for each node; candidates of the second round stand above the others."""
         _check_features(data, self.name)
         generator = torch.Generator().manual_seed(self.seed)
-        with probe(model, data, target, node) as reach, torch.inference_mode():
-            subject = Subject(model, reach.data, target, reach.instance.node)
+        with evaluate_node_masks(model, data, target, node) as evaluator, torch.inference_mode():
+            prediction = DifferentiablePrediction(
+                model, evaluator.data, target, evaluator.instance.node
+            )
             scores = self._graph_scores if node is None else self._node_scores
-            return reach.spread(scores(subject, generator))
+            return evaluator.scatter_node_scores(scores(prediction, generator))
 
-    def _graph_scores(self, subject: Subject, generator: torch.Generator) -> Tensor:
-        everyone = torch.ones(_count(subject), dtype=torch.bool)
-        first = self._graph_round(subject, everyone, generator)
+    def _graph_scores(
+        self, prediction: DifferentiablePrediction, generator: torch.Generator
+    ) -> Tensor:
+        everyone = torch.ones(_count(prediction), dtype=torch.bool)
+        first = self._graph_round(prediction, everyone, generator)
         candidate = _largest(first, 4 * self.top)
-        second = self._graph_round(subject, candidate, generator)
+        second = self._graph_round(prediction, candidate, generator)
         return torch.where(candidate, second + first.max(), first)
 
-    def _graph_round(self, subject: Subject, may: Tensor, generator: torch.Generator) -> Tensor:
+    def _graph_round(
+        self, prediction: DifferentiablePrediction, may: Tensor, generator: torch.Generator
+    ) -> Tensor:
         """Perturb some of the nodes that may be, and return the evidence that each matters."""
-        drawn = torch.rand(self.samples, _count(subject), generator=generator) < _SHARE
+        drawn = torch.rand(self.samples, _count(prediction), generator=generator) < _SHARE
         perturbed = drawn & may
-        outputs = _outputs(subject, perturbed, _to_mean(subject.data.x))
-        known_target = subject.known_target
+        outputs = _outputs(prediction, perturbed, _to_mean(prediction.data.x))
+        known_target = prediction.known_target
         value = known_target.value(known_target.phi(outputs))
         drop = known_target.change(value[0], value[1:])
         changed = _largest(drop, max(self.samples // _TOP_SHARE, 1))
         return evidence(perturbed.long(), changed.long())
 
-    def _node_scores(self, subject: Subject, generator: torch.Generator) -> Tensor:
-        perturbed = torch.rand(self.samples, _count(subject), generator=generator) < 0.5
-        outputs = _outputs(subject, perturbed, _to_scaled(subject.data.x, generator))
-        known_target, explained = subject.known_target, subject.node
+    def _node_scores(
+        self, prediction: DifferentiablePrediction, generator: torch.Generator
+    ) -> Tensor:
+        perturbed = torch.rand(self.samples, _count(prediction), generator=generator) < 0.5
+        outputs = _outputs(prediction, perturbed, _to_scaled(prediction.data.x, generator))
+        known_target, explained = prediction.known_target, prediction.node
         assert explained is not None
         value = _own_class(known_target, outputs, explained)
         dropped = known_target.change(value[0], value[1:]) > _DROP
@@ -142,21 +158,21 @@ def _to_scaled(x: Tensor, generator: torch.Generator) -> Perturb:
     return perturb
 
 
-def _outputs(subject: Subject, perturbed: Tensor, perturb: Perturb) -> Tensor:
+def _outputs(prediction: DifferentiablePrediction, perturbed: Tensor, perturb: Perturb) -> Tensor:
     """Return what the model says about the graph as it is, and then about each sample.
 
     The shape is `[1 + S, C]` for a graph task; a node task has a row for each node of each sample.
     """
     untouched = torch.zeros_like(perturbed[:1])
-    rows = torch.cat([untouched, perturbed]).to(subject.data.x.device)
-    parts = rows.split(subject.copies_per_call)
-    asked = [subject.all_rows(perturb(part).flatten(0, 1), copies=len(part)) for part in parts]
+    rows = torch.cat([untouched, perturbed]).to(prediction.data.x.device)
+    parts = rows.split(prediction.copies_per_call)
+    asked = [prediction.all_rows(perturb(part).flatten(0, 1), copies=len(part)) for part in parts]
     outputs = torch.cat(asked).cpu()
-    return outputs if subject.node is None else outputs.unflatten(0, (len(rows), -1))
+    return outputs if prediction.node is None else outputs.unflatten(0, (len(rows), -1))
 
 
-def _count(subject: Subject) -> int:
-    return int(subject.data.num_nodes)
+def _count(prediction: DifferentiablePrediction) -> int:
+    return int(prediction.data.num_nodes)
 
 
 def _own_class(known_target: Target, outputs: Tensor, explained: int) -> Tensor:

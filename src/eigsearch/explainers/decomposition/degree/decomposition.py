@@ -1,6 +1,6 @@
 """Contextual decomposition: tensors that carry a part γ and the rest β through a model.
 
-A `Pair` is a tensor h = γ + β. Handed to a model in the place of its features, it answers each
+A `Pair` is a tensor h = γ + β. Handed to a model in the position of its features, it answers each
 operation of torch with the pair of its result; so layers are decomposed by what they do, and not
 by their names. The rules, with "bias" for anything that does not depend on the features:
 
@@ -52,7 +52,7 @@ class Pair(Tensor):
     ) -> Any:
         """Answer an operation by its rule."""
         name, kwargs = getattr(func, "__name__", str(func)), kwargs or {}
-        if name in _QUESTIONS:
+        if name in _QUERIES:
             return func(*map(_total, args), **kwargs)
         closed = any(isinstance(a, Pair) and a.final for a in args)
         if name not in _RULES or (closed and name not in _SHAPES):
@@ -207,10 +207,10 @@ def _scatter_reduce(
     top = into.scatter_reduce(dim, index, src.total, "amax", include_self=False)
     count = src.total.size(dim)
     shape = [-1 if d == dim % index.dim() else 1 for d in range(index.dim())]
-    place = torch.arange(count, device=index.device).view(shape).expand_as(index)
-    place = torch.where(src.total == top.gather(dim, index), place, count)
+    position = torch.arange(count, device=index.device).view(shape).expand_as(index)
+    position = torch.where(src.total == top.gather(dim, index), position, count)
     first = torch.full_like(top, count, dtype=torch.long)
-    first = first.scatter_reduce(dim, index, place, "amin")
+    first = first.scatter_reduce(dim, index, position, "amin")
     empty, first = first == count, first.clamp_max(max(count - 1, 0))
     gamma, beta = (part.gather(dim, first) for part in (src.gamma, src.beta))
     return Pair.of(torch.where(empty, 0.0, gamma), torch.where(empty, 0.0, beta))
@@ -233,7 +233,7 @@ def _closing(func: Callable[..., Any], input: Pair, *args: Any, **kwargs: Any) -
     return Pair.of(input.gamma, input.beta, final=True)
 
 
-_QUESTIONS = {
+_QUERIES = {
     "__get__", "__len__", "dim", "element_size", "get_device", "is_floating_point", "ndimension",
     "new_empty", "new_full", "new_ones", "new_zeros", "numel", "ones_like", "size", "zeros_like",
 }  # fmt: skip

@@ -10,11 +10,11 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method
-from eigsearch.explainers.common.differentiable import Subject
-from eigsearch.explainers.common.node_masks import probe, require_features
+from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction
+from eigsearch.explainers.common.node_masks import evaluate_node_masks, require_features
 from eigsearch.explainers.decomposition.degree.decomposition import NoRule, Pair
-from eigsearch.explainers.games.coalitions import structure
+from eigsearch.explainers.games.coalitions import undirected_graph
 
 
 class DEGREE(Method):
@@ -30,7 +30,13 @@ class DEGREE(Method):
         name="DEGREE",
         level="node",
         citation="Feng et al., DEGREE: Decomposition Based Explanation for GNNs, ICLR 2022",
+        score_type=ScoreType.RANK,
+        faithful_to="the paper",
+        cost="one decomposed pass per node and growth step",
+        deviations=("the shift of a batch normalisation counts once, not twice",),
         needs=("known layers", "node features"),
+        color="green",
+        dash="dashed",
     )
 
     def __init__(self, size: int = 20) -> None:
@@ -39,50 +45,54 @@ class DEGREE(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return scores that fall from the first node of the grown subgraph to the last node."""
         require_features(data, self.name)
-        with probe(model, data, target, node) as reach, torch.inference_mode():
-            subject = Subject(model, reach.data, target, reach.instance.node)
-            order = self._order(subject)
-            score = torch.empty(reach.count)
-            score[order] = torch.arange(reach.count, 0, -1, dtype=torch.float)
-            return reach.spread(score)
+        with evaluate_node_masks(model, data, target, node) as evaluator, torch.inference_mode():
+            prediction = DifferentiablePrediction(
+                model, evaluator.data, target, evaluator.instance.node
+            )
+            order = self._order(prediction)
+            score = torch.empty(evaluator.count)
+            score[order] = torch.arange(evaluator.count, 0, -1, dtype=torch.float)
+            return evaluator.scatter_node_scores(score)
 
-    def _order(self, subject: Subject) -> list[int]:
+    def _order(self, prediction: DifferentiablePrediction) -> list[int]:
         """Return the nodes by when they enter the subgraph, then by their own score."""
-        graph = structure(subject.data)
-        single = group_scores(subject, torch.eye(len(graph), dtype=torch.bool))
+        graph = undirected_graph(prediction.data)
+        single = group_scores(prediction, torch.eye(len(graph), dtype=torch.bool))
         alone = single.argsort(descending=True, stable=True).tolist()
         chosen = alone[:2]
         while len(chosen) < min(self.size, len(graph)):
-            chosen.append(self._best_addition(subject, graph, chosen))
+            chosen.append(self._best_addition(prediction, graph, chosen))
         return chosen + [v for v in alone if v not in set(chosen)]
 
-    def _best_addition(self, subject: Subject, graph: nx.Graph, chosen: list[int]) -> int:
+    def _best_addition(
+        self, prediction: DifferentiablePrediction, graph: nx.Graph, chosen: list[int]
+    ) -> int:
         """Return the node that makes the best union; without neighbours left, any node may."""
         boundary = {other for v in chosen for other in graph[v]} - set(chosen)
         options = sorted(boundary or set(graph) - set(chosen))
         rows = torch.zeros(len(options), len(graph), dtype=torch.bool)
         rows[:, chosen] = True
         rows[torch.arange(len(options)), options] = True
-        return options[int(group_scores(subject, rows).argmax())]
+        return options[int(group_scores(prediction, rows).argmax())]
 
 
-def group_scores(subject: Subject, rows: Tensor) -> Tensor:
+def group_scores(prediction: DifferentiablePrediction, rows: Tensor) -> Tensor:
     """Return γ of the class score for each group of nodes, given as keep-rows."""
-    x = subject.features().detach()
-    parts = rows.split(subject.copies_per_call)
-    return torch.cat([_decompose(subject, x, part) for part in parts]).cpu()
+    x = prediction.features().detach()
+    parts = rows.split(prediction.copies_per_call)
+    return torch.cat([_decompose(prediction, x, part) for part in parts]).cpu()
 
 
-def _decompose(subject: Subject, x: Tensor, rows: Tensor) -> Tensor:
+def _decompose(prediction: DifferentiablePrediction, x: Tensor, rows: Tensor) -> Tensor:
     lit = rows.to(x.device).flatten().to(x.dtype).view(-1, *[1] * (x.dim() - 1))
     x = x.repeat(len(rows), *[1] * (x.dim() - 1))
-    with _Watch(subject.model) as watch:
+    with _LayerTracker(prediction.model) as tracker:
         try:
-            score = subject.scores(Pair.of(x * lit, x * (1 - lit)), copies=len(rows))
+            score = prediction.scores(Pair.of(x * lit, x * (1 - lit)), copies=len(rows))
         except NoRule as missing:
             raise UnsupportedError(
                 "Expected a model of layers that DEGREE can decompose (got "
-                f"`{missing}` in {watch.layer}). Choose a method that asks for predictions only."
+                f"`{missing}` in {tracker.layer}). Choose a method that asks for predictions only."
             ) from missing
     if not isinstance(score, Pair):
         raise UnsupportedError(
@@ -92,8 +102,8 @@ def _decompose(subject: Subject, x: Tensor, rows: Tensor) -> Tensor:
     return score.gamma
 
 
-class _Watch:
-    """Knows the layer that is running; hooks stand on a private copy, and come off at the end."""
+class _LayerTracker:
+    """Tracks the layer that is running, by hooks on the private copy."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -105,7 +115,7 @@ class _Watch:
         """The innermost layer that has been entered and not left."""
         return self._running[-1] if self._running else "the model"
 
-    def __enter__(self) -> _Watch:
+    def __enter__(self) -> _LayerTracker:
         modules = self._model.named_modules() if isinstance(self._model, nn.Module) else ()
         for path, module in modules:
             label = f"{type(module).__name__} `{path}`" if path else type(module).__name__

@@ -1,9 +1,10 @@
-"""RG-Explainer: a policy, trained by reinforcement, grows the subgraph that keeps a prediction."""
+"""RG-Explainer: a policy trained by REINFORCE grows the explaining subgraph."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
@@ -11,16 +12,16 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.utils import softmax
 
-from eigsearch.explainers.base import Card, Method, seeded
+from eigsearch.explainers.base import Card, Method, ScoreType, seeded
 from eigsearch.explainers.common.differentiable import gradients
-from eigsearch.explainers.common.embeddings import OpenModel
-from eigsearch.explainers.common.node_masks import probe
+from eigsearch.explainers.common.embeddings import SplitModel
+from eigsearch.explainers.common.node_masks import evaluate_node_masks
 from eigsearch.explainers.common.scorer import Scorer
-from eigsearch.explainers.common.training_data import check_width, training_instances, untrained
+from eigsearch.explainers.common.training_data import check_width, not_trained, training_instances
 from eigsearch.explainers.generators.rg_explainer.growth import (
     Generator,
     Growth,
-    Lanes,
+    RolloutBatch,
     as_before,
     at_random,
     attributes,
@@ -52,10 +53,17 @@ class RGExplainer(Method):
         name="RG-Explainer",
         level="edge",
         citation="Shan et al., Reinforcement Learning Enhanced Explainer for GNNs, NeurIPS 2021",
+        score_type=ScoreType.RANK,
+        faithful_to="the paper",
+        cost="one growth by the policy, after training",
+        deviations=("growth goes on after the policy would stop, to rank all edges",),
         trains=True,
         needs=("PyG layers", "embeddings", "a head"),
         seeded=True,
+        color="orange",
+        dash="dashdot",
     )
+    cheap_options = MappingProxyType({"imitation": 1, "epochs": 1, "rollouts": 2, "num_nodes": 3})
 
     def __init__(
         self,
@@ -84,11 +92,11 @@ class RGExplainer(Method):
         """Train policy and locator."""
         with gradients(), seeded(self.seed):
             instances = training_instances(model, dataset, self.num_nodes)
-            opened = OpenModel(model, instances)
-            parts = opened.shared(instances, self.batch_size)
-            rewards = [Rewards(opened, part) for part in parts]
+            split_model = SplitModel(model, instances)
+            parts = split_model.batches(instances, self.batch_size)
+            rewards = [Rewards(split_model, part) for part in parts]
             generator = Generator(attributes(instances[0]).size(1))
-            locator = Scorer(torch.cat([each.describe_value for each in rewards]))
+            locator = Scorer(torch.cat([part.node_inputs for part in rewards]))
             self._imitate(generator, rewards)
             self._locate(generator, locator, rewards, self.imitation)
             self.losses = self._reinforce(generator, locator, rewards)
@@ -97,42 +105,44 @@ class RGExplainer(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return how early each edge is let in; edges that cannot be reached get the lowest."""
         if self._generator is None or self._locator is None:
-            raise untrained(self.name)
-        with probe(model, data, target, node) as reach, torch.no_grad():
-            if reach.data.num_edges == 0:
+            raise not_trained(self.name)
+        with evaluate_node_masks(model, data, target, node) as evaluator, torch.no_grad():
+            if evaluator.data.num_edges == 0:
                 return torch.zeros(data.num_edges)
-            alone = Rewards(OpenModel(model, [reach.instance]), [reach.instance])
-            check_width(self.name, self._locator.width, alone.describe_value.size(1))
-            explained = reach.instance.node
+            alone = Rewards(SplitModel(model, [evaluator.instance]), [evaluator.instance])
+            check_width(self.name, self._locator.width, alone.node_inputs.size(1))
+            explained = evaluator.instance.node
             first = (
-                int(self._locator(alone.describe_value).argmax())
-                if explained is None
-                else explained
+                int(self._locator(alone.node_inputs).argmax()) if explained is None else explained
             )
-            lanes = Lanes([reach.instance], [1])
+            batch = RolloutBatch([evaluator.instance], [1])
             seed = torch.tensor([first])
-            grown = grow(self._generator, lanes, seed, greedily, reach.count + 1, may_stop=False)
-            return reach.spread_edges(_edge_scores(grown.place, reach.data.edge_index.cpu()))
+            grown = grow(
+                self._generator, batch, seed, greedily, evaluator.count + 1, may_stop=False
+            )
+            return evaluator.scatter_edge_scores(
+                _edge_scores(grown.joined_at, evaluator.data.edge_index.cpu())
+            )
 
     def _imitate(self, generator: Generator, rewards: Sequence[Rewards]) -> None:
         """Train the policy to repeat the best of some random growths for each prediction."""
-        examples = [self._best_of_random(each) for each in rewards]
+        examples = [self._best_of_random(part) for part in rewards]
         optimizer = torch.optim.Adam(generator.parameters(), lr=self.lr)
         for _ in range(self.imitation):
-            for lanes, seed, place in examples:
-                grown = grow(generator, lanes, seed, as_before(place), self.max_size)
+            for batch, seed, joined_at in examples:
+                grown = grow(generator, batch, seed, as_before(joined_at), self.max_size)
                 optimizer.zero_grad()
                 (-grown.log_prob.mean()).backward()
                 optimizer.step()
 
-    def _best_of_random(self, rewards: Rewards) -> tuple[Lanes, Tensor, Tensor]:
+    def _best_of_random(self, rewards: Rewards) -> tuple[RolloutBatch, Tensor, Tensor]:
         """Return the best of some random growths, from seeds of their own, for each prediction."""
         local = torch.stack([rewards.random_seeds() for _ in range(_GROWTHS)], dim=1)
-        lanes, seed, grown, value = self._play(None, rewards, local)
-        best = value.view(-1, _GROWTHS).argmax(dim=1) + torch.arange(0, len(lanes), _GROWTHS)
-        single = Lanes(rewards.instances, [1] * len(rewards.instances))
-        place = grown.place[torch.isin(lanes.lane, best)]
-        return single, seed[best] - lanes.start[best] + single.start, place
+        batch, seed, grown, value = self._play(None, rewards, local)
+        best = value.view(-1, _GROWTHS).argmax(dim=1) + torch.arange(0, len(batch), _GROWTHS)
+        single = RolloutBatch(rewards.instances, [1] * len(rewards.instances))
+        joined_at = grown.joined_at[torch.isin(batch.copy, best)]
+        return single, seed[best] - batch.start[best] + single.start, joined_at
 
     def _reinforce(
         self, generator: Generator, locator: Scorer, rewards: Sequence[Rewards]
@@ -142,11 +152,11 @@ class RGExplainer(Method):
         losses = []
         for epoch in range(1, self.epochs + 1):
             values = []
-            for each in rewards:
+            for part in rewards:
                 with torch.no_grad():
-                    seeds = each.located_seeds(locator)
+                    seeds = part.located_seeds(locator)
                 local = seeds[:, None].expand(-1, self.rollouts)
-                _, _, grown, value = self._play(generator, each, local)
+                _, _, grown, value = self._play(generator, part, local)
                 baseline = value.view(-1, self.rollouts).mean(dim=1)
                 advantage = value - baseline.repeat_interleave(self.rollouts)
                 optimizer.zero_grad()
@@ -160,13 +170,13 @@ class RGExplainer(Method):
 
     def _play(
         self, policy: Generator | None, rewards: Rewards, local: Tensor
-    ) -> tuple[Lanes, Tensor, Growth, Tensor]:
+    ) -> tuple[RolloutBatch, Tensor, Growth, Tensor]:
         """Grow a set from each seed `[predictions, rollouts]`, and reward it."""
         copies = [local.size(1)] * local.size(0)
-        lanes = Lanes(rewards.instances, copies)
-        seed = local.flatten() + lanes.start
-        grown = grow(policy, lanes, seed, at_random, self.max_size)
-        return lanes, seed, grown, rewards.of(lanes, copies, seed, grown.member)
+        batch = RolloutBatch(rewards.instances, copies)
+        seed = local.flatten() + batch.start
+        grown = grow(policy, batch, seed, at_random, self.max_size)
+        return batch, seed, grown, rewards.of(batch, copies, seed, grown.member)
 
     def _locate(
         self, generator: Generator, locator: Scorer, rewards: Sequence[Rewards], epochs: int
@@ -174,11 +184,11 @@ class RGExplainer(Method):
         """Train the locator towards the seeds from which the policy is rewarded most."""
         if rewards[0].instances[0].node is not None:
             return  # the seed is the explained node
-        lessons = [self._seed_rewards(generator, each) for each in rewards]
+        batches = [self._seed_rewards(generator, part) for part in rewards]
         optimizer = torch.optim.Adam(locator.parameters(), lr=self.lr)
         for _ in range(epochs):
-            for describe_value, graph, wanted in lessons:
-                logits = locator(describe_value)
+            for node_inputs, graph, wanted in batches:
+                logits = locator(node_inputs)
                 divergence = wanted * (wanted.log() - _log_softmax(logits, graph))
                 optimizer.zero_grad()
                 (divergence.sum() / (int(graph.max()) + 1)).backward()
@@ -191,14 +201,14 @@ class RGExplainer(Method):
         """Return some nodes as the locator sees them, their graphs, and the softmax of rewards."""
         local = [torch.randperm(size)[:_SEEDS] for size in rewards.sizes]
         copies = [seeds.numel() for seeds in local]
-        lanes = Lanes(rewards.instances, copies)
-        seed = torch.cat(local) + lanes.start
-        grown = grow(generator, lanes, seed, greedily, self.max_size)
-        value = rewards.of(lanes, copies, seed, grown.member)
+        batch = RolloutBatch(rewards.instances, copies)
+        seed = torch.cat(local) + batch.start
+        grown = grow(generator, batch, seed, greedily, self.max_size)
+        value = rewards.of(batch, copies, seed, grown.member)
         graph = torch.repeat_interleave(torch.arange(len(copies)), torch.tensor(copies))
         first = torch.tensor([0, *accumulate(rewards.sizes)])[graph]
         return (
-            rewards.describe_value[torch.cat(local) + first],
+            rewards.node_inputs[torch.cat(local) + first],
             graph,
             _log_softmax(value, graph).exp().clamp_min(1e-12),
         )
@@ -208,7 +218,7 @@ def _log_softmax(value: Tensor, index: Tensor) -> Tensor:
     return softmax(value, index).clamp_min(1e-12).log()
 
 
-def _edge_scores(place: Tensor, edge_index: Tensor) -> Tensor:
+def _edge_scores(joined_at: Tensor, edge_index: Tensor) -> Tensor:
     """Return for each edge how early the later of its ends joined; 0 where one never did."""
-    earliness = torch.where(place >= 0, place.numel() - place, 0)
+    earliness = torch.where(joined_at >= 0, joined_at.numel() - joined_at, 0)
     return torch.minimum(*earliness[edge_index]).float()

@@ -1,4 +1,4 @@
-"""Growth: connected node sets that grow from a seed, many at once, by a policy that can learn."""
+"""Grow connected node sets from seeds, many at once, by a trainable policy."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ from torch_geometric.utils import coalesce, remove_self_loops, scatter
 from eigsearch.explainers.common.scorer import WIDTH
 from eigsearch.inputs.instance import PreparedInstance
 
-Choose = Callable[[int, Tensor, Tensor], Tensor]  # step, logits, lane of each; the pick per lane
+Choose = Callable[[int, Tensor, Tensor], Tensor]  # step, logits, copy of each; the pick per copy
 
 
-class Lanes:
-    """Copies of graphs as one union: each copy is a lane in which one set grows.
+class RolloutBatch:
+    """A disjoint union of graph copies; one node set grows in each copy.
 
     Attributes:
-        x: The attributes of nodes; one constant where a graph has none that are numbers.
-        edge_index: Who is next to whom, both ways, without self-loops.
-        lane: The lane of each node.
-        start: The first node of each lane.
+        x: Node features; a constant column for graphs without float features.
+        edge_index: Undirected edges, both directions, without self-loops.
+        copy: The copy of each node.
+        start: The first node of each copy.
     """
 
     def __init__(self, instances: Sequence[PreparedInstance], copies: Sequence[int]) -> None:
-        lanes = [q for q, count in zip(instances, copies, strict=True) for _ in range(count)]
-        sizes = [int(instance.data.num_nodes) for instance in lanes]
+        copied = [q for q, count in zip(instances, copies, strict=True) for _ in range(count)]
+        sizes = [int(instance.data.num_nodes) for instance in copied]
         start = [0, *accumulate(sizes)]
-        edges = [q.data.edge_index.cpu() + first for q, first in zip(lanes, start, strict=False)]
+        edges = [q.data.edge_index.cpu() + first for q, first in zip(copied, start, strict=False)]
         joined, _ = remove_self_loops(torch.cat(edges, dim=1))
         self.edge_index = coalesce(torch.cat([joined, joined.flip(0)], dim=1))
-        self.x = torch.cat([attributes(instance) for instance in lanes])
-        self.lane = torch.repeat_interleave(torch.arange(len(lanes)), torch.tensor(sizes))
+        self.x = torch.cat([attributes(instance) for instance in copied])
+        self.copy = torch.repeat_interleave(torch.arange(len(copied)), torch.tensor(sizes))
         self.start = torch.tensor(start[:-1])
 
     def __len__(self) -> int:
         return self.start.numel()
 
     def next_to(self, member: Tensor) -> Tensor:
-        """Return which nodes are outside their lane's set and next to one inside."""
+        """Return which nodes are outside their copy's set and next to one inside."""
         source, target = self.edge_index
         near = torch.zeros_like(member)
         near[target[member[source]]] = True
         return near & ~member
 
     def total(self, value: Tensor) -> Tensor:
-        """Return the sum over the nodes of each lane."""
-        return scatter(value, self.lane, dim_size=len(self))
+        """Return the sum over the nodes of each copy."""
+        return scatter(value, self.copy, dim_size=len(self))
 
     def distance(self, seed: Tensor) -> Tensor:
-        """Return how many steps each node is from its lane's seed; 0 where none leads there."""
-        reached = torch.zeros(self.lane.numel(), dtype=torch.bool)
+        """Return the hop distance of each node from its copy's seed, 0 if unreachable."""
+        reached = torch.zeros(self.copy.numel(), dtype=torch.bool)
         reached[seed] = True
-        distance, step = torch.zeros(self.lane.numel()), 0
+        distance, step = torch.zeros(self.copy.numel()), 0
         while bool((edge := self.next_to(reached)).any()):
             step += 1
             distance[edge] = step
@@ -73,9 +73,9 @@ def attributes(instance: PreparedInstance) -> Tensor:
 
 
 class Generator(nn.Module):
-    """Scores which node joins a set next, and whether the set is complete.
+    """Policy: logits of adding each boundary node, and of stopping.
 
-    Nodes are described by where the seed and the set diffuse to (APPNP) and by their attributes.
+    Inputs are the seed and set indicators, diffused by APPNP, and the node features.
     """
 
     def __init__(self, width: int) -> None:
@@ -87,99 +87,101 @@ class Generator(nn.Module):
         self.attend = nn.Linear(WIDTH, 1)
         self.stop = nn.Linear(WIDTH, 1)
 
-    def forward(self, lanes: Lanes, seed: Tensor, member: Tensor) -> Tensor:
-        """Return the logit of each node, followed by that of stopping in each lane."""
+    def forward(self, batch: RolloutBatch, seed: Tensor, member: Tensor) -> Tensor:
+        """Return the logit of each node, followed by that of stopping in each copy."""
         first = torch.zeros_like(member)
         first[seed] = True
-        signal = self.diffuse(torch.stack([first, member], dim=1).float(), lanes.edge_index)
-        h = self.embed(torch.cat([signal, lanes.x], dim=1))
+        signal = self.diffuse(torch.stack([first, member], dim=1).float(), batch.edge_index)
+        h = self.embed(torch.cat([signal, batch.x], dim=1))
         for block in self.blocks:
             h = h + block(h).relu()
         attention = self.attend(h).squeeze(1).masked_fill(~member, -torch.inf)
-        weight = (attention - _log_total(attention, lanes.lane, len(lanes))[lanes.lane]).exp()
-        pooled = lanes.total(weight[:, None] * h)
+        weight = (attention - _log_total(attention, batch.copy, len(batch))[batch.copy]).exp()
+        pooled = batch.total(weight[:, None] * h)
         return torch.cat([self.join(h).squeeze(1), self.stop(pooled).squeeze(1)])
 
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Sets that have grown.
+    """Grown node sets.
 
     Attributes:
-        place: When each node joined the set of its lane: the seed at 0, −1 for those outside.
-        log_prob: The log-probability of all that was chosen in each lane.
+        joined_at: When each node joined the set of its copy: the seed at 0, −1 for those outside.
+        log_prob: The log-probability of all that was chosen in each copy.
     """
 
-    place: Tensor
+    joined_at: Tensor
     log_prob: Tensor
 
     @property
     def member(self) -> Tensor:
-        """Which nodes are in the set of their lane."""
-        return self.place >= 0
+        """Which nodes are in the set of their copy."""
+        return self.joined_at >= 0
 
 
 def grow(
     policy: Generator | None,
-    lanes: Lanes,
+    batch: RolloutBatch,
     seed: Tensor,
     choose: Choose,
     limit: int,
     may_stop: bool = True,
 ) -> Growth:
-    """Grow a set in each lane to at most `limit` nodes; without a policy, all choices are equal.
+    """Grow a set in each copy to at most `limit` nodes; without a policy, all choices are equal.
 
     A set may be declared complete from its second node on, and is once nothing is next to it.
     """
-    nodes, alive = lanes.lane.numel(), torch.ones(len(lanes), dtype=torch.bool)
-    where = torch.cat([lanes.lane, torch.arange(len(lanes))])
-    place = torch.full((nodes,), -1)
-    place[seed] = 0
-    log_prob = torch.zeros(len(lanes))
+    nodes, alive = batch.copy.numel(), torch.ones(len(batch), dtype=torch.bool)
+    where = torch.cat([batch.copy, torch.arange(len(batch))])
+    joined_at = torch.full((nodes,), -1)
+    joined_at[seed] = 0
+    log_prob = torch.zeros(len(batch))
     for step in range(1, limit):
-        near = lanes.next_to(place >= 0) & alive[lanes.lane]
+        near = batch.next_to(joined_at >= 0) & alive[batch.copy]
         if not bool(near.any()):
             break
-        stuck = lanes.total(near.long()) == 0
+        stuck = batch.total(near.long()) == 0
         allowed = torch.cat([near, stuck | (may_stop and step > 1)])
-        logits = torch.zeros(where.numel()) if policy is None else policy(lanes, seed, place >= 0)
+        logits = (
+            torch.zeros(where.numel()) if policy is None else policy(batch, seed, joined_at >= 0)
+        )
         logits = logits.masked_fill(~allowed, -torch.inf)
         pick = choose(step, logits, where)
-        chosen = (logits - _log_total(logits, where, len(lanes))[where])[pick]
+        chosen = (logits - _log_total(logits, where, len(batch))[where])[pick]
         log_prob = log_prob + torch.where(alive, chosen, 0.0)
         alive = alive & (pick < nodes)
-        place[pick[alive]] = step
-    return Growth(place, log_prob)
+        joined_at[pick[alive]] = step
+    return Growth(joined_at, log_prob)
 
 
-def greedily(step: int, logits: Tensor, lane: Tensor) -> Tensor:
-    """Pick what scores best in each lane."""
+def greedily(step: int, logits: Tensor, copy: Tensor) -> Tensor:
+    """Pick what scores best in each copy."""
     by_score = logits.detach().argsort(descending=True, stable=True)
-    order = by_score[lane[by_score].argsort(stable=True)]
-    count = int(lane.max()) + 1
-    return order[torch.searchsorted(lane[order], torch.arange(count))]
+    order = by_score[copy[by_score].argsort(stable=True)]
+    count = int(copy.max()) + 1
+    return order[torch.searchsorted(copy[order], torch.arange(count))]
 
 
-def at_random(step: int, logits: Tensor, lane: Tensor) -> Tensor:
-    """Pick in proportion to the exponential of the logits in each lane."""
+def at_random(step: int, logits: Tensor, copy: Tensor) -> Tensor:
+    """Pick in proportion to the exponential of the logits in each copy."""
     uniform = torch.rand_like(logits).clamp_min(1e-20)
-    return greedily(step, logits.detach() - uniform.log().neg().clamp_min(1e-20).log(), lane)
+    return greedily(step, logits.detach() - uniform.log().neg().clamp_min(1e-20).log(), copy)
 
 
-def as_before(place: Tensor) -> Choose:
+def as_before(joined_at: Tensor) -> Choose:
     """Return the choices that have grown given sets."""
 
-    def choose(step: int, logits: Tensor, lane: Tensor) -> Tensor:
-        joined = (place == step).nonzero().squeeze(1)
-        count = int(lane.max()) + 1
-        pick = torch.arange(count) + place.numel()  # to stop, unless a node joins
-        pick[lane[joined]] = joined
+    def choose(step: int, logits: Tensor, copy: Tensor) -> Tensor:
+        joined = (joined_at == step).nonzero().squeeze(1)
+        count = int(copy.max()) + 1
+        pick = torch.arange(count) + joined_at.numel()  # to stop, unless a node joins
+        pick[copy[joined]] = joined
         return pick
 
     return choose
 
 
-def _log_total(logits: Tensor, lane: Tensor, count: int) -> Tensor:
-    """Return log Σ exp over each lane."""
-    top = scatter(logits.detach(), lane, dim_size=count, reduce="max")
-    return scatter((logits - top[lane]).exp(), lane, dim_size=count).log() + top
+def _log_total(logits: Tensor, copy: Tensor, count: int) -> Tensor:
+    """Return log Σ exp over each copy."""
+    top = scatter(logits.detach(), copy, dim_size=count, reduce="max")
+    return scatter((logits - top[copy]).exp(), copy, dim_size=count).log() + top

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
@@ -10,14 +11,18 @@ from torch import Tensor
 from torch.nn.functional import softplus
 from torch_geometric.data import Data
 
-from eigsearch.explainers.base import Card, Method, seeded, share_directions
-from eigsearch.explainers.common.differentiable import Subject, gradients, private_copy
-from eigsearch.explainers.common.edge_weights import message_layers, on_graph_edges
-from eigsearch.explainers.common.training_data import check_width, training_subjects, untrained
+from eigsearch.explainers.base import Card, Method, ScoreType, seeded, share_directions
+from eigsearch.explainers.common.differentiable import (
+    DifferentiablePrediction,
+    gradients,
+    private_copy,
+)
+from eigsearch.explainers.common.edge_weights import message_layers, to_graph_edges
+from eigsearch.explainers.common.training_data import check_width, not_trained, training_predictions
 from eigsearch.explainers.learned_masks.graphmask.gates import (
     Gate,
     GatedLayers,
-    Passed,
+    LayerMessages,
     chance_open,
     sample,
 )
@@ -41,10 +46,17 @@ class GraphMask(Method):
         name="GraphMask",
         level="edge",
         citation="Schlichtkrull et al., Interpreting GNNs for NLP by Edge Masking, ICLR 2021",
+        score_type=ScoreType.PROBABILITY,
+        faithful_to="the paper",
+        cost="one forward pass, after training",
+        deviations=("fewer epochs than the authors",),
         trains=True,
         needs=("gradients", "PyG layers"),
         seeded=True,
+        color="grey",
+        dash="dashdot",
     )
+    cheap_options = MappingProxyType({"epochs": 2, "num_nodes": 3})
 
     def __init__(
         self,
@@ -65,28 +77,28 @@ class GraphMask(Method):
     def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
         """Train the gates of a private copy, the last layer's first."""
         with gradients(), seeded(self.seed, dataset[0].edge_index.device):
-            twin = private_copy(model)
-            layers = GatedLayers(message_layers(twin))
-            subjects = training_subjects(twin, dataset, self.num_nodes)
-            lessons = [_Lesson(layers, subject) for subject in subjects]
-            gates = [_gate(passed) for passed in lessons[0].passed]
+            copied = private_copy(model)
+            layers = GatedLayers(message_layers(copied))
+            predictions = training_predictions(copied, dataset, self.num_nodes)
+            examples = [_TrainingExample(layers, prediction) for prediction in predictions]
+            gates = [_gate(passed) for passed in examples[0].passed]
             self.open = [
                 share
                 for first in reversed(range(len(gates)))
-                for share in self._train(gates, first, layers, lessons)
+                for share in self._train(gates, first, layers, examples)
             ]
         self._gates = gates
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the chance that each edge's gates are open."""
         if self._gates is None:
-            raise untrained(self.name)
+            raise not_trained(self.name)
         with gradients(), torch.no_grad():
-            subject = Subject(model, data, target, node)
-            passed = GatedLayers(message_layers(subject.model)).watch(subject)
+            prediction = DifferentiablePrediction(model, data, target, node)
+            passed = GatedLayers(message_layers(prediction.model)).record(prediction)
             check_width(self.name, self._gates[-1].width, passed[-1].hidden.size(1))
             found = [
-                on_graph_edges(chance_open(p.logit(gate)), p.edge_index, data.edge_index)
+                to_graph_edges(chance_open(p.logit(gate)), p.edge_index, data.edge_index)
                 for gate, p in zip(self._gates, passed, strict=True)
             ]
         return share_directions(torch.stack(found).mean(dim=0), data)
@@ -96,7 +108,7 @@ class GraphMask(Method):
         gates: Sequence[Gate],
         first: int,
         layers: GatedLayers,
-        lessons: Sequence[_Lesson],
+        examples: Sequence[_TrainingExample],
     ) -> list[float]:
         """Train the gates from layer `first` on; return the share of open gates per epoch."""
         multiplier = torch.tensor(_MULTIPLIER, requires_grad=True)
@@ -106,28 +118,28 @@ class GraphMask(Method):
         shares = []
         for _ in range(self.epochs):
             total = 0.0
-            for i in torch.randperm(len(lessons)).tolist():
-                logits = lessons[i].logits(gates, first)
+            for i in torch.randperm(len(examples)).tolist():
+                logits = examples[i].logits(gates, first)
                 share = torch.stack([chance_open(x).mean() for x in logits.values()]).mean()
-                excess = lessons[i].lost(layers, gates, logits) - self.allowance
+                excess = examples[i].lost(layers, gates, logits) - self.allowance
                 optimizer.zero_grad()
                 ascent.zero_grad()
                 (share + softplus(multiplier) * excess.relu()).backward()
                 optimizer.step()
                 ascent.step()
                 total += float(share.detach())
-            shares.append(total / len(lessons))
+            shares.append(total / len(examples))
         return shares
 
 
-class _Lesson:
-    """One prediction to train on: what its layers pass on, and φ when nothing is gated."""
+class _TrainingExample:
+    """One training prediction: the messages of its layers, and φ without gates."""
 
-    def __init__(self, layers: GatedLayers, subject: Subject) -> None:
-        self.subject = subject
-        self.passed = layers.watch(subject)
+    def __init__(self, layers: GatedLayers, prediction: DifferentiablePrediction) -> None:
+        self.prediction = prediction
+        self.passed = layers.record(prediction)
         with torch.no_grad():
-            self.whole = layers.phi(subject, {})
+            self.phi_full = layers.phi(prediction, {})
 
     def logits(self, gates: Sequence[Gate], first: int) -> dict[int, Tensor]:
         """Return the logits of the gates from layer `first` on."""
@@ -136,12 +148,12 @@ class _Lesson:
     def lost(self, layers: GatedLayers, gates: Sequence[Gate], logits: dict[int, Tensor]) -> Tensor:
         """Return how much −log p rises (or a regressed value changes) under sampled gates."""
         closed = {n: (sample(logit), gates[n].constant) for n, logit in logits.items()}
-        phi = layers.phi(self.subject, closed)
-        if self.subject.known_target.task == "regression":
-            return (phi - self.whole).abs()
-        return softplus(-phi) - softplus(-self.whole)
+        phi = layers.phi(self.prediction, closed)
+        if self.prediction.known_target.task == "regression":
+            return (phi - self.phi_full).abs()
+        return softplus(-phi) - softplus(-self.phi_full)
 
 
-def _gate(passed: Passed) -> Gate:
+def _gate(passed: LayerMessages) -> Gate:
     """Return an untrained gate for what a layer passes on."""
     return Gate(passed.hidden.size(1), passed.message.size(1)).to(passed.hidden)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.common.differentiable import Subject
+from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 
 _BETA, _GAMMA, _ZETA = 1 / 3, -0.2, 1.2  # temperature and stretch of the hard concrete
 _OPEN = 2.0  # added to a gate's logit, so that training starts with gates open
@@ -27,7 +27,7 @@ class Gate(nn.Module):
         self.width = width
         widths = (width, width, message_width)
         self.read = nn.ModuleList(
-            nn.Sequential(nn.Linear(each, _WIDTH), nn.LayerNorm(_WIDTH)) for each in widths
+            nn.Sequential(nn.Linear(inputs, _WIDTH), nn.LayerNorm(_WIDTH)) for inputs in widths
         )
         self.out = nn.Linear(_WIDTH, 1)
         self.constant = nn.Parameter(torch.zeros(message_width))
@@ -53,8 +53,8 @@ def chance_open(logit: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Passed:
-    """What a layer passed on in an undisturbed call.
+class LayerMessages:
+    """Input and messages of a layer in a call without gates.
 
     Attributes:
         hidden: The layer's input, a row per node.
@@ -77,7 +77,7 @@ class GatedLayers:
 
     def __init__(self, layers: Sequence[MessagePassing]) -> None:
         self._layers = layers
-        self._seen: dict[int, Passed] = {}
+        self._seen: dict[int, LayerMessages] = {}
         self._closed: Mapping[int, tuple[Tensor, Tensor]] = {}
         for number, layer in enumerate(layers):
             layer.explain_message = _Hook(self, number).explain_message
@@ -85,10 +85,10 @@ class GatedLayers:
             layer.register_forward_pre_hook(_note_input, with_kwargs=True)
 
     @torch.no_grad()
-    def watch(self, subject: Subject) -> list[Passed]:
+    def record(self, prediction: DifferentiablePrediction) -> list[LayerMessages]:
         """Return what each layer passes on when nothing is gated."""
         self._seen, self._closed = {}, {}
-        subject.outputs()
+        prediction.outputs()
         if len(self._seen) != len(self._layers):
             raise UnsupportedError(
                 f"Expected each of the {len(self._layers)} layers to run (got "
@@ -96,12 +96,14 @@ class GatedLayers:
             )
         return [self._seen[number] for number in range(len(self._layers))]
 
-    def phi(self, subject: Subject, gates: Mapping[int, tuple[Tensor, Tensor]]) -> Tensor:
+    def phi(
+        self, prediction: DifferentiablePrediction, gates: Mapping[int, tuple[Tensor, Tensor]]
+    ) -> Tensor:
         """Return φ with gates on some layers, each as the share to keep and what to put instead."""
         self._closed = gates
-        output = subject.outputs()
+        output = prediction.outputs()
         self._closed = {}
-        return subject.known_target.phi(output)[0]
+        return prediction.known_target.phi(output)[0]
 
     def pass_on(self, number: int, messages: Tensor, edge_index: Tensor) -> Tensor:
         """Return a layer's messages, those with a closed gate replaced."""
@@ -109,7 +111,7 @@ class GatedLayers:
         if number in self._closed:
             kept, constant = self._closed[number]
             return (kept[:, None] * flat + (1 - kept[:, None]) * constant).reshape(messages.shape)
-        self._seen[number] = Passed(self._layers[number]._eigsearch_input, flat, edge_index)
+        self._seen[number] = LayerMessages(self._layers[number]._eigsearch_input, flat, edge_index)
         return messages
 
 

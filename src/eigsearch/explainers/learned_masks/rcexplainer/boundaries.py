@@ -1,4 +1,4 @@
-"""Decision boundaries: the planes at which the head of a model changes its mind."""
+"""Decision boundaries: the planes at which the head's predicted class changes."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
@@ -13,12 +14,12 @@ from torch.nn.functional import logsigmoid
 from torch_geometric.data import Data
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method, seeded, share_directions
+from eigsearch.explainers.base import Card, Method, ScoreType, seeded, share_directions
 from eigsearch.explainers.common.differentiable import gradients
-from eigsearch.explainers.common.embeddings import OpenModel
-from eigsearch.explainers.common.node_masks import probe
+from eigsearch.explainers.common.embeddings import SplitModel
+from eigsearch.explainers.common.node_masks import evaluate_node_masks
 from eigsearch.explainers.common.scorer import Scorer
-from eigsearch.explainers.common.training_data import check_width, training_instances, untrained
+from eigsearch.explainers.common.training_data import check_width, not_trained, training_instances
 from eigsearch.explainers.learned_masks.rcexplainer.boundaries import Planes, class_planes
 from eigsearch.inputs.instance import PreparedInstance
 
@@ -49,10 +50,17 @@ class RCExplainer(Method):
         name="RCExplainer",
         level="edge",
         citation="Bajaj et al., Robust Counterfactual Explanations on GNNs, NeurIPS 2021",
+        score_type=ScoreType.LOGIT,
+        faithful_to="the paper",
+        cost="one forward pass, after training",
+        deviations=("temperature falls from 5 to 0.5, where GNN-X-Bench lets it rise",),
         trains=True,
         needs=("gradients", "PyG layers", "embeddings", "a head"),
         seeded=True,
+        color="grey",
+        dash="solid",
     )
+    cheap_options = MappingProxyType({"epochs": 2, "planes": 5, "num_nodes": 3})
 
     def __init__(
         self,
@@ -78,25 +86,29 @@ class RCExplainer(Method):
         """Find the planes, then train the MLP."""
         with gradients(), seeded(self.seed):
             instances = training_instances(model, dataset, self.num_nodes)
-            opened = OpenModel(model, instances)
-            parts = opened.shared(instances, self.batch_size)
-            lessons = [_Lesson(opened, part) for part in parts]
-            planes = _find_planes(opened, lessons, self.planes)
-            self._mlp = Scorer(torch.cat([lesson.ends for lesson in lessons]))
-            self.losses = self._train(self._mlp, opened, lessons, planes)
+            split_model = SplitModel(model, instances)
+            parts = split_model.batches(instances, self.batch_size)
+            batches = [_TrainingBatch(split_model, part) for part in parts]
+            planes = _find_planes(split_model, batches, self.planes)
+            self._mlp = Scorer(torch.cat([batch.ends for batch in batches]))
+            self.losses = self._train(self._mlp, split_model, batches, planes)
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the logit of each edge's mask."""
         if self._mlp is None:
-            raise untrained(self.name)
-        with probe(model, data, target, node) as reach, torch.no_grad():
-            opened = OpenModel(model, [reach.instance])
-            ends = _Lesson(opened, [reach.instance]).ends
+            raise not_trained(self.name)
+        with evaluate_node_masks(model, data, target, node) as evaluator, torch.no_grad():
+            split_model = SplitModel(model, [evaluator.instance])
+            ends = _TrainingBatch(split_model, [evaluator.instance]).ends
             check_width(self.name, self._mlp.width, ends.size(1))
-            return reach.spread_edges(share_directions(self._mlp(ends), reach.data))
+            return evaluator.scatter_edge_scores(share_directions(self._mlp(ends), evaluator.data))
 
     def _train(
-        self, mlp: nn.Module, opened: OpenModel, lessons: Sequence[_Lesson], planes: _PlanesOf
+        self,
+        mlp: nn.Module,
+        split_model: SplitModel,
+        batches: Sequence[_TrainingBatch],
+        planes: _PlanesOf,
     ) -> list[float]:
         optimizer = torch.optim.Adam(mlp.parameters(), lr=self.lr)
         losses = []
@@ -104,43 +116,43 @@ class RCExplainer(Method):
             hot, cold = _TEMPERATURE
             temperature = hot * (cold / hot) ** (epoch / self.epochs)
             total = 0.0
-            for lesson in lessons:
-                loss = self._loss(mlp, opened, lesson, planes, temperature)
+            for batch in batches:
+                loss = self._loss(mlp, split_model, batch, planes, temperature)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-                total += float(loss.detach()) * len(lesson)
-            losses.append(total / sum(map(len, lessons)))
+                total += float(loss.detach()) * len(batch)
+            losses.append(total / sum(map(len, batches)))
         return losses
 
     def _loss(
         self,
         mlp: nn.Module,
-        opened: OpenModel,
-        lesson: _Lesson,
+        split_model: SplitModel,
+        batch: _TrainingBatch,
         planes: _PlanesOf,
         temperature: float,
     ) -> Tensor:
         """Return the published loss of one batch, under one sample of its masks."""
-        nodes = lesson.instances[0].node is not None
+        nodes = batch.instances[0].node is not None
         same, opposite, size, entropy = self.loss or (_NODE_LOSS if nodes else _GRAPH_LOSS)
-        mask = _sample(lesson.group_mean(mlp(lesson.ends)), temperature)
-        weights = mask[lesson.group].to(lesson.embedding.dtype)
-        kept = opened.look(lesson.batch, weights).embedding[lesson.rows]
-        removed = opened.look(lesson.batch, 1 - weights).embedding[lesson.rows]
-        total = size * mask.sum() / len(lesson) + entropy * _entropy(mask).mean()
+        mask = _sample(batch.group_mean(mlp(batch.ends)), temperature)
+        weights = mask[batch.group].to(batch.embedding.dtype)
+        kept = split_model.run(batch.graphs, weights).embedding[batch.rows]
+        removed = split_model.run(batch.graphs, 1 - weights).embedding[batch.rows]
+        total = size * mask.sum() / len(batch) + entropy * _entropy(mask).mean()
         for label, side in planes.items():
-            mine = lesson.label == label
+            mine = batch.label == label
             if bool(mine.any()):
-                whole = side(lesson.embedding[mine])
-                stays = torch.sigmoid(-whole * side(kept[mine])).mean(dim=1)
-                leaves = torch.sigmoid(whole * side(removed[mine])).amin(dim=1)
-                total = total + (same * stays + opposite * leaves).sum() / len(lesson)
+                full = side(batch.embedding[mine])
+                stays = torch.sigmoid(-full * side(kept[mine])).mean(dim=1)
+                leaves = torch.sigmoid(full * side(removed[mine])).amin(dim=1)
+                total = total + (same * stays + opposite * leaves).sum() / len(batch)
         return total
 
 
-class _Lesson:
-    """Some predictions as one union of graphs, with all that training reads of them.
+class _TrainingBatch:
+    """A batch of predictions with the tensors that training reads.
 
     Attributes:
         ends: The embeddings of both ends of each edge, and of the explained node where there is.
@@ -149,14 +161,14 @@ class _Lesson:
         label: The predicted class of each.
     """
 
-    def __init__(self, opened: OpenModel, instances: Sequence[PreparedInstance]) -> None:
+    def __init__(self, split_model: SplitModel, instances: Sequence[PreparedInstance]) -> None:
         self.instances = instances
-        self.batch, self.rows = opened.union(instances)
+        self.graphs, self.rows = split_model.to_batch(instances)
         with torch.no_grad():
-            seen = opened.look(self.batch)
-        self.embedding = seen.embedding[self.rows]
+            record = split_model.run(self.graphs)
+        self.embedding = record.embedding[self.rows]
         self.label = torch.tensor([int(q.prediction or 0) for q in instances])
-        self.ends = self._ends(seen.nodes.float())
+        self.ends = self._ends(record.nodes.float())
         starts = [0, *accumulate(q.groups.count for q in instances)]
         parts = [q.groups.index + start for q, start in zip(instances, starts, strict=False)]
         self.group = torch.cat(parts)
@@ -171,16 +183,18 @@ class _Lesson:
         return total / self._count
 
     def _ends(self, nodes: Tensor) -> Tensor:
-        source, target = self.batch.edge_index
+        source, target = self.graphs.edge_index
         parts = [nodes[source], nodes[target]]
         if self.instances[0].node is not None:
-            parts.append(nodes[self.rows][self.batch.batch[source]])
+            parts.append(nodes[self.rows][self.graphs.batch[source]])
         return torch.cat(parts, dim=1)
 
 
-def _find_planes(opened: OpenModel, lessons: Sequence[_Lesson], samples: int) -> _PlanesOf:
+def _find_planes(
+    split_model: SplitModel, batches: Sequence[_TrainingBatch], samples: int
+) -> _PlanesOf:
     """Return the planes around each class that is predicted, in the space of the head."""
-    known_target = lessons[0].instances[0].known_target
+    known_target = batches[0].instances[0].known_target
     if known_target.task == "regression":
         raise UnsupportedError(
             "Expected a classifier, whose head has boundaries between classes (got a regression). "
@@ -188,15 +202,15 @@ def _find_planes(opened: OpenModel, lessons: Sequence[_Lesson], samples: int) ->
         )
 
     def scores(embedding: Tensor) -> Tensor:
-        output = opened.head(embedding)
+        output = split_model.head(embedding)
         classes = range(max(output.size(1), 2))
         phi = [replace(known_target, index=c).phi(output) for c in classes]
         return logsigmoid(torch.stack(phi, dim=1)).to(embedding.dtype)
 
-    embedding = torch.cat([lesson.embedding for lesson in lessons])
-    labels = torch.cat([lesson.label for lesson in lessons]).unique().tolist()
+    embedding = torch.cat([batch.embedding for batch in batches])
+    labels = torch.cat([batch.label for batch in batches]).unique().tolist()
     found = {label: class_planes(scores, embedding, label, samples) for label in labels}
-    planes = {label: each for label, each in found.items() if each is not None}
+    planes = {label: planes for label, planes in found.items() if planes is not None}
     if not planes:
         raise UnsupportedError(
             "Expected training data for which the model predicts at least two classes, to find the "
