@@ -106,15 +106,15 @@ def profile() -> str:
 def results() -> str:
     """Return EiG-Search's gain in each setting, and the baseline that comes nearest."""
     from eigsearch.bench.report.margins import margin_frame
-    from eigsearch.bench.rows.frame import compared, display, over_seeds, read_frame
+    from eigsearch.bench.rows.frame import display_name, over_seeds, paper_comparison, read_frame
 
     frame = read_frame(PAPER)
-    rows = compared(frame).query("explainer == 'eig_search' and limit == @LIMIT")
+    rows = paper_comparison(frame).query("explainer == 'eig_search' and limit == @LIMIT")
     means = over_seeds(rows, ["setting"], ["sparsity", "gain"]).set_index("setting")
     margins = margin_frame(frame).query("limit == @LIMIT").sort_values("margin")
     lines = []
     for setting, nearest in margins.groupby("setting").first().iterrows():
-        ours, name = means.loc[setting], display(nearest["explainer"])
+        ours, name = means.loc[setting], display_name(nearest["explainer"])
         others = int((margins["setting"] == setting).sum())
         cells = f"{ours['gain']:.2f}", f"{ours['sparsity']:.2f}", f"{others}"
         lines.append([setting, *cells, f"{name}, {nearest['margin']:+.2f}"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from eigsearch.bench.report.figure import Table
 from eigsearch.bench.report.search_comparison import optimum_gaps
-from eigsearch.bench.report.search_side_effects import drift_frame
+from eigsearch.bench.report.search_side_effects import side_effect_frame
 from eigsearch.bench.rows.frame import read_frame, section
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def optimum() -> str:
 
 def drift() -> str:
     """Return what each search finds where the truth is known."""
-    return _markdown(drift_frame(_frame()))
+    return _markdown(side_effect_frame(_frame()))
 
 
 def times() -> str:

@@ -12,7 +12,7 @@ import matplotlib
 import pytest
 from benchmarks import figures
 
-from eigsearch.bench.report.builder import exhibits
+from eigsearch.bench.report.builder import report_items
 from eigsearch.bench.report.discussion import discussion
 from eigsearch.bench.report.theme import LIGHT, render
 from eigsearch.bench.rows.frame import read_frame
@@ -60,7 +60,9 @@ def test_the_results_page_is_made_from_the_rows() -> None:
 
 def test_the_tables_of_the_report_are_made_from_the_rows() -> None:
     folder = figures.PAPER / "report" / "tables"
-    shown = {each.name: each.table for each in exhibits(read_frame(figures.PAPER)) if each.table}
+    shown = {
+        each.name: each.table for each in report_items(read_frame(figures.PAPER)) if each.table
+    }
     assert set(shown) == {path.stem for path in folder.glob("*.md")}
     for name, table in shown.items():
         assert table.markdown() in (folder / f"{name}.md").read_text(), name

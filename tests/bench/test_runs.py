@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from eigsearch import datasets, explain
-from eigsearch.bench import Results, RunSpec, carry_out, parse_plan
+from eigsearch.bench import Results, RunSpec, parse_plan, run_plan
 from eigsearch.bench.rows.schema import TIMES, Row
 from eigsearch.bench.run.executor import seconds_left
 from eigsearch.bench.run.row_metrics import auc_columns
-from eigsearch.bench.run.runner import Finished, RunJob
+from eigsearch.bench.run.runner import FinishedRun, RunJob
 from eigsearch.bench.run.setting import load_setting
-from eigsearch.bench.run.trained_explainers import forget, ready
+from eigsearch.bench.run.trained_explainers import clear_caches, make_explainer
 from eigsearch.errors import InputError
 
 
@@ -78,23 +78,26 @@ def test_training_is_timed_apart() -> None:
 
 def test_experiments_that_train_alike_share_a_training() -> None:
     spec = _spec("pgexplainer", fit_sample=4, options={"epochs": 1})
-    (first, columns), (again, same) = ready(spec), ready(dataclasses.replace(spec, sample=9))
+    (first, columns), (again, same) = (
+        make_explainer(spec),
+        make_explainer(dataclasses.replace(spec, sample=9)),
+    )
     assert first is again
     assert columns == same
-    other, _ = ready(dataclasses.replace(spec, seed=4))
+    other, _ = make_explainer(dataclasses.replace(spec, seed=4))
     assert other is not first
 
 
 def test_rows_of_other_data_are_not_taken_for_these(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget()
+    clear_caches()
     before = _spec().key
     graphs = datasets.load("BA-2Motifs")
     graphs[7].x[0, 0] += 1
     monkeypatch.setattr(datasets, "load", lambda name: graphs)
-    forget()
+    clear_caches()
     assert _spec().key != before
     monkeypatch.undo()
-    forget()
+    clear_caches()
     assert _spec().key == before
 
 
@@ -106,12 +109,12 @@ def test_data_that_cannot_be_loaded_are_a_row_until_they_can(
 
     spec = _spec(dataset="Tree-Grid")
     key = spec.key
-    forget()
+    clear_caches()
     monkeypatch.setattr(datasets, "load", nothing)
     (row,) = _rows(spec)
     assert row["status"] == "failed"
     assert "Download it" in row["reason"]
-    forget()
+    clear_caches()
     assert row["run"] != key
 
 
@@ -197,29 +200,29 @@ sample = 2
 
 def test_a_section_or_an_explainer_is_run_again_when_asked_for(tmp_path: Path) -> None:
     plan = parse_plan(PLAN, "mine")
-    assert len(list(carry_out(plan, tmp_path))) == 2
-    (only,) = carry_out(plan, tmp_path, again="times")
+    assert len(list(run_plan(plan, tmp_path))) == 2
+    (only,) = run_plan(plan, tmp_path, again="times")
     assert only.last.spec.section == "times"
     assert Results(tmp_path).read().num_rows == 3
-    assert len(list(carry_out(plan, tmp_path, again="Random"))) == 2
+    assert len(list(run_plan(plan, tmp_path, again="Random"))) == 2
     assert Results(tmp_path).read().num_rows == 3
     with pytest.raises(InputError, match="Did you mean times"):
-        list(carry_out(plan, tmp_path, again="time"))
+        list(run_plan(plan, tmp_path, again="time"))
     with pytest.raises(InputError, match="at least 1"):
-        list(carry_out(plan, tmp_path, workers=0, again="times"))
+        list(run_plan(plan, tmp_path, workers=0, again="times"))
     assert Results(tmp_path).read().num_rows == 3
 
 
 def test_rows_of_a_plan_as_it_was_before_stay_out(tmp_path: Path) -> None:
-    list(carry_out(parse_plan(PLAN, "mine"), tmp_path))
-    list(carry_out(parse_plan(PLAN.replace("sample = 2", "sample = 3"), "mine"), tmp_path))
+    list(run_plan(parse_plan(PLAN, "mine"), tmp_path))
+    list(run_plan(parse_plan(PLAN.replace("sample = 2", "sample = 3"), "mine"), tmp_path))
     assert Results(tmp_path).read().num_rows == 4
-    assert list(carry_out(parse_plan(PLAN, "mine"), tmp_path)) == []
+    assert list(run_plan(parse_plan(PLAN, "mine"), tmp_path)) == []
     assert Results(tmp_path).read().num_rows == 3
 
 
 def test_the_time_left_goes_by_the_pace_of_the_nearest_runs() -> None:
-    known = [Finished(_spec(), [], 2.0), Finished(_spec("random"), [], 4.0)]
+    known = [FinishedRun(_spec(), [], 2.0), FinishedRun(_spec("random"), [], 4.0)]
     assert seconds_left(known, [_spec(sample=4), _spec("random", sample=1)]) == 4 + 2
     assert seconds_left(known, [_spec(section="other", sample=1), _spec("sa", sample=2)]) == 1 + 3
 

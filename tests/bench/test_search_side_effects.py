@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from eigsearch.bench.report.search_side_effects import drift_exhibits, drift_frame
+from eigsearch.bench.report.search_side_effects import side_effect_frame, side_effect_items
 
 ROW = {
     **{"section": "drift", "status": "ok", "setting": "MUTAG GCN", "search": "refine", "seed": 0},
@@ -22,15 +22,15 @@ def _frame(*rows: dict[str, object]) -> pd.DataFrame:
 def test_means_are_over_what_is_known_and_pooled_rows_do_not_count() -> None:
     nothing = {"precision": 0.0, "recall": 0.0}
     frame = _frame({}, NONE | {"gain": 0.7}, nothing, {"pooled": True, "gain": 99.0})
-    (row,) = drift_frame(frame).to_dict("records")
+    (row,) = side_effect_frame(frame).to_dict("records")
     assert row["gain"] == pytest.approx((0.5 + 0.7 + 0.5) / 3)
     assert row["precision"] == pytest.approx(0.25)
     assert row["F1"] == pytest.approx((2 / 3 + 0) / 2)
 
 
 def test_the_report_shows_drift_where_it_was_measured() -> None:
-    (exhibit,) = drift_exhibits(_frame({}, {"search": "sweep"}))
-    assert exhibit.table is not None
-    assert list(exhibit.table.frame["search"]) == ["refine", "sweep"]
-    assert "limit 0.7" in exhibit.text
-    assert drift_exhibits(_frame({"section": "fidelity"})) == []
+    (item,) = side_effect_items(_frame({}, {"search": "sweep"}))
+    assert item.table is not None
+    assert list(item.table.frame["search"]) == ["refine", "sweep"]
+    assert "limit 0.7" in item.text
+    assert side_effect_items(_frame({"section": "fidelity"})) == []

@@ -5,6 +5,9 @@ import pytest
 import torch
 from numpy.random import RandomState
 from torch_geometric.data import Batch
+from torch_geometric.datasets import ExplainerDataset
+from torch_geometric.datasets import graph_generator as generators
+from torch_geometric.datasets import motif_generator as motifs
 from torch_geometric.utils import degree
 
 from eigsearch import datasets
@@ -127,3 +130,24 @@ def test_preferential_attachment_has_its_edges_and_no_doubles(nodes, links):
 def test_tree_and_grid_have_the_right_degrees():
     assert len(graph_generators.binary_tree(8)) == 510
     assert sorted(np.bincount(graph_generators.grid(3).ravel()).tolist()) == [2] * 4 + [3] * 4 + [4]
+
+
+@pytest.mark.parametrize(
+    ("name", "graph", "motif"),
+    [
+        ("BA-Shapes", generators.BAGraph(300, 5), motifs.HouseMotif()),
+        ("Tree-Grid", generators.TreeGraph(depth=8), motifs.GridMotif()),
+    ],
+)
+def test_generate_node_set_has_the_counts_of_pyg_explainer_dataset(name, graph, motif):
+    """Motifs are compared, bases are not: PyG draws neighbours twice and merges the copies."""
+    ours = datasets.generate(name)[0]
+    theirs = ExplainerDataset(graph, motif, num_motifs=80)[0]
+    assert ours.num_nodes == theirs.num_nodes
+    assert int(ours.edge_label.sum()) == int(theirs.edge_mask.sum())
+    assert int((ours.node_motif >= 0).sum()) == int(theirs.node_mask.sum())
+    inside = [
+        degree(data.edge_index[0, mask.bool()], data.num_nodes).sort()[0]
+        for data, mask in ((ours, ours.edge_label), (theirs, theirs.edge_mask))
+    ]
+    assert torch.equal(*inside)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eigsearch.bench import carry_out
+from eigsearch.bench import run_plan
 from eigsearch.bench.plan import parse_plan
 from eigsearch.bench.rows.results import Results
 from eigsearch.datasets import generate
@@ -60,7 +60,7 @@ def test_the_runs_of_a_plan_are_those_of_one_process(cluster, tmp_path: Path) ->
     plan, places = parse_plan(PLAN, "mine"), {"one": None, "ray": cluster.address}
     found = []
     for name, address in places.items():
-        assert [now.total for now in carry_out(plan, tmp_path / name, ray=address)] == [2, 2]
+        assert [now.total for now in run_plan(plan, tmp_path / name, ray=address)] == [2, 2]
         rows = Results(tmp_path / name).read().to_pylist()
         found.append(sorted((r["explainer"], r["graph"], r["keep"], r["gain"]) for r in rows))
     assert found[0] == found[1]

@@ -2,7 +2,7 @@
 
 from eigsearch.bench.plan import PLANS, Plan, parse_plan, read_plan
 from eigsearch.bench.rows.results import Results
-from eigsearch.bench.run.executor import Progress, carry_out
+from eigsearch.bench.run.executor import Progress, run_plan
 from eigsearch.bench.run_spec import RunSpec
 
 __all__ = [
@@ -11,7 +11,7 @@ __all__ = [
     "Progress",
     "Results",
     "RunSpec",
-    "carry_out",
     "parse_plan",
     "read_plan",
+    "run_plan",
 ]

@@ -1,4 +1,4 @@
-"""Plans: small TOML files that expand to runs."""
+"""Benchmark plans: TOML files that expand to runs."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Treatment:
-    """What a plan says about one explainer: a cheaper sample for a slow one, and its options.
+class ExplainerSettings:
+    """Settings of a plan for one explainer: a smaller sample for a slow one, its options.
 
     Attributes:
         sample: The most predictions to explain with it.
@@ -72,12 +72,12 @@ class Treatment:
 
 @dataclass(frozen=True)
 class Plan:
-    """A list of experiments, and how each explainer is to be treated in them."""
+    """A list of experiments, and settings of single explainers in them."""
 
     name: str
     description: str
     sections: tuple[Section, ...]
-    treatments: dict[str, Treatment]
+    explainer_settings: dict[str, ExplainerSettings]
 
     def runs(self) -> list[RunSpec]:
         """Return the runs of all sections, each once, seed by seed.
@@ -89,9 +89,9 @@ class Plan:
 
     def _runs(self, section: Section) -> Iterator[RunSpec]:
         for setting, explainer in product(section.settings, section.explainers):
-            treatment = self.treatments.get(explainer, Treatment())
+            overrides = self.explainer_settings.get(explainer, ExplainerSettings())
             dataset, model = _setting(setting)
-            for seed in section.seeds[: treatment.seeds]:
+            for seed in section.seeds[: overrides.seeds]:
                 yield RunSpec(
                     section=section.name,
                     kind=section.kind,
@@ -101,13 +101,13 @@ class Plan:
                     searches=section.searches,
                     sparsities=section.sparsities,
                     seed=seed,
-                    sample=min(section.sample, treatment.sample or section.sample),
+                    sample=min(section.sample, overrides.sample or section.sample),
                     max_groups=section.max_groups,
                     robust_samples=section.robust_samples,
                     stability_samples=section.stability_samples,
                     pictures=section.pictures,
-                    fit_sample=treatment.fit_sample,
-                    options=treatment.options,
+                    fit_sample=overrides.fit_sample,
+                    options=overrides.options,
                 )
 
 
@@ -128,20 +128,20 @@ def read_plan(name: str | Path) -> Plan:
 def parse_plan(text: str, name: str) -> Plan:
     """Return the plan that a TOML text describes, with every name in it checked."""
     values = tomllib.loads(text)
-    _refuse_unknown("plan", values, {"description", "section", "explainer"})
+    _check_keys("plan", values, {"description", "section", "explainer"})
     return Plan(
         name=name,
         description=values.get("description", ""),
-        sections=tuple(_section(each) for each in values.get("section", [])),
-        treatments={
-            resolve("explainer", key, explainers.names()): _treatment(each)
-            for key, each in values.get("explainer", {}).items()
+        sections=tuple(_section(entry) for entry in values.get("section", [])),
+        explainer_settings={
+            resolve("explainer", key, explainers.names()): _explainer_settings(entry)
+            for key, entry in values.get("explainer", {}).items()
         },
     )
 
 
 def _section(values: dict[str, Any]) -> Section:
-    _refuse_unknown("section", values, {each.name for each in fields(Section)})
+    _check_keys("section", values, {column.name for column in fields(Section)})
     for needed in ("name", "settings", "sample"):
         if needed not in values:
             raise InputError(f"Expected a section of a plan to have `{needed}` (got none). Add it.")
@@ -163,9 +163,9 @@ def _section(values: dict[str, Any]) -> Section:
     return section
 
 
-def _treatment(values: dict[str, Any]) -> Treatment:
-    _refuse_unknown("explainer", values, {each.name for each in fields(Treatment)})
-    return Treatment(**values)
+def _explainer_settings(values: dict[str, Any]) -> ExplainerSettings:
+    _check_keys("explainer", values, {column.name for column in fields(ExplainerSettings)})
+    return ExplainerSettings(**values)
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -176,7 +176,7 @@ def _setting(text: str) -> tuple[str, str]:
     return dataset, resolve(f"network for {dataset}", model, known)
 
 
-def _refuse_unknown(what: str, values: dict[str, Any], known: set[str]) -> None:
+def _check_keys(what: str, values: dict[str, Any], known: set[str]) -> None:
     for key in values:
         if key not in known:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Graphs as columns: one flat tensor per attribute, from which the value of each graph is cut."""
+"""Graphs stored as columns: one flat tensor per attribute, sliced for each graph."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class Column:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """The shapes; a single row is read faster from an array than from a tensor."""
+        """The shapes as an array, of which a single row is read faster than of a tensor."""
         return self.shapes.numpy()
 
     @cached_property
     def bounds(self) -> np.ndarray:
-        """Where the value of each graph begins, and where the last one ends."""
+        """The offset of each graph's value, and the end of the last one."""
         return pad(self.shapes.prod(dim=1).cumsum(dim=0), (1, 0)).numpy()
 
-    def cut(self, number: int) -> Any:
-        """Return the value of a graph, a view of the column; None if it has none."""
+    def value(self, number: int) -> Any:
+        """Return the value of a graph as a view of the column, or None if it has none."""
         has, *shape = self.rows[number].tolist()
         if not has:
             return None
@@ -69,7 +69,7 @@ def _row_major(shape: Sequence[int]) -> list[int]:
 
 
 class Columns(Sequence[Data]):
-    """Graphs that exist as columns until one is asked for."""
+    """A sequence of graphs that are built from columns on access."""
 
     def __init__(self, columns: Sequence[Column], length: int) -> None:
         self.columns, self._length = columns, length
@@ -85,7 +85,7 @@ class Columns(Sequence[Data]):
         store = data.stores[0]  # `data[name] = value` takes twice as long
         try:
             for column in self.columns:
-                if (value := column.cut(number)) is not None:
+                if (value := column.value(number)) is not None:
                     store[column.name] = value
         except (ValueError, RuntimeError) as error:
             raise InputError(
@@ -96,7 +96,7 @@ class Columns(Sequence[Data]):
 
 
 def to_columns(graphs: Sequence[Data]) -> Columns:
-    """Return graphs as columns; refuse what would not come back as it was."""
+    """Return graphs as columns; raise InputError if a value would not round-trip."""
     parts: dict[Kind, tuple[list[int], list[Tensor]]] = defaultdict(lambda: ([], []))
     for number, graph in enumerate(graphs):
         if type(graph) is not Data:
@@ -105,7 +105,7 @@ def to_columns(graphs: Sequence[Data]) -> Columns:
                 "Make it one: Data.from_dict(graph.to_dict())."
             )
         for name, value in graph.to_dict().items():
-            is_text = not is_plain(value)
+            is_text = not is_plain_tensor(value)
             tensor = _as_text(name, number, value) if is_text else value
             numbers, tensors = parts[name, is_text, tensor.dtype, tensor.dim()]
             numbers.append(number)
@@ -122,8 +122,8 @@ def _column(kind: Kind, numbers: list[int], tensors: list[Tensor], count: int) -
     return Column(name, is_text, values, torch.from_numpy(shapes))
 
 
-def is_plain(value: Any) -> bool:
-    """Tell whether a value is a tensor whose numbers are all there is to it."""
+def is_plain_tensor(value: Any) -> bool:
+    """Return whether a value is a dense CPU tensor without gradient, subclass or layout."""
     return (
         type(value) is Tensor
         and value.is_cpu

@@ -1,4 +1,4 @@
-"""The data set object: graphs, what their columns and classes mean, and where they come from."""
+"""The data set object: graphs, names of classes and columns, provenance."""
 
 import hashlib
 from collections.abc import Iterator
@@ -35,6 +35,11 @@ class GraphDataset:
     def num_features(self) -> int:
         """The width of `x`; 0 without it."""
         return int(self.graphs[0].num_features)
+
+    @property
+    def num_predictions(self) -> int:
+        """The number of predictions: graphs, or nodes of a node set."""
+        return len(self) if self.task == "graph" else int(self.graphs[0].num_nodes)
 
     @property
     def has_ground_truth(self) -> bool:

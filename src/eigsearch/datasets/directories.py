@@ -1,7 +1,9 @@
-"""Where data sets are looked for, and where the copies that PyG needs are kept."""
+"""The data root that the user names, and the per-user cache of downloads."""
 
 import os
 from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from eigsearch.errors import InputError
 
@@ -21,6 +23,5 @@ def data_root(root: str | Path | None) -> Path | None:
 
 
 def cache_dir() -> Path:
-    """Return the per-user directory for downloads; XDG_CACHE_HOME moves it."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "eigsearch"
+    """Return the per-user directory for downloads; on Linux, XDG_CACHE_HOME moves it."""
+    return user_cache_path("eigsearch", appauthor=False)

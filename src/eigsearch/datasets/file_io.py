@@ -1,4 +1,4 @@
-"""Graphs in a file: safetensors, or what was written with `torch.save`; nothing in it is run."""
+"""Read and write files of graphs: safetensors, or `torch.save` without code execution."""
 
 import pickle
 import warnings
@@ -47,7 +47,7 @@ def load_file(path: str | Path, task: Task | None = None) -> GraphDataset:
     """
     path = Path(path)
     content = open_graphs(path) if path.suffix == SAFETENSORS else _read(path)
-    graphs = _checked(content, path)
+    graphs = _validated(content, path)
     classes = _num_classes(graphs)
     return GraphDataset(
         name=path.stem,
@@ -70,7 +70,7 @@ def read_safely(path: Path) -> Any:
 
 def _read(path: Path) -> Any:
     try:
-        with torch.serialization.safe_globals(_not_yet_safe()):
+        with torch.serialization.safe_globals(_classes_to_allow()):
             return read_safely(path)
     except FileNotFoundError as error:
         raise InputError(
@@ -89,14 +89,14 @@ def _read(path: Path) -> Any:
         ) from error
 
 
-def _not_yet_safe() -> list[Any]:
+def _classes_to_allow() -> list[Any]:
     """Return the classes to allow for a moment; torch would forget PyG's own ones afterwards."""
     known = torch.serialization.get_safe_globals()
     return [kind for kind in _SAFE if kind not in known]
 
 
-def _checked(content: Any, path: Path) -> tuple[Data, ...]:
-    """Return the graphs after making sure that they are graphs."""
+def _validated(content: Any, path: Path) -> tuple[Data, ...]:
+    """Return the content as graphs; raise InputError if it is anything else."""
     graphs = tuple(content) if isinstance(content, list | tuple | Columns) else (content,)
     if not graphs:
         raise InputError(f"Expected {path} to hold at least one graph (got none). Save some in it.")
@@ -143,5 +143,5 @@ def infer_task(graphs: Sequence[Data]) -> Task:
 def _num_classes(graphs: tuple[Data, ...]) -> int:
     """Return one more than the largest class, or 0 if the graphs have no classes."""
     labels = [graph.y for graph in graphs if isinstance(graph.get("y"), Tensor)]
-    whole = all(y.numel() and not (y.is_floating_point() or y.is_complex()) for y in labels)
-    return 1 + max(int(y.max()) for y in labels) if labels and whole else 0
+    integral = all(y.numel() and not (y.is_floating_point() or y.is_complex()) for y in labels)
+    return 1 + max(int(y.max()) for y in labels) if labels and integral else 0

@@ -1,4 +1,4 @@
-"""The pieces that synthetic graphs are made of, as arrays of undirected edges [M, 2].
+"""Building blocks of synthetic graphs, as arrays of undirected edges [M, 2].
 
 Randomness comes from a `RandomState` that the caller owns. NumPy freezes its stream for good, but
 not that of the newer `Generator`: the same seed gives the same data set on every version.

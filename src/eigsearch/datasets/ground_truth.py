@@ -1,4 +1,4 @@
-"""Which edges of an explained prediction are known to matter, and among which that is asked."""
+"""The true edges of an explained prediction, and the edges that are judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the graphs of a data set come from: a file that the user has, a generator, or PyG."""
+"""Sources of data sets: a file of the user, a generator, or a PyG download."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Graphs = tuple[Data, ...]
 
 
 class Source(Protocol):
-    """Gives the graphs of one data set."""
+    """Loads the graphs of one data set."""
 
     def read(self, root: Path | None) -> tuple[Graphs, str]:
         """Return the graphs and one phrase on where they came from."""

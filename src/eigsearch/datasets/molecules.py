@@ -1,4 +1,4 @@
-"""The molecule sets, which PyG's TUDataset makes from raw files: downloaded, or the user's own."""
+"""The molecule sets of PyG's TUDataset, from a download or from the user's raw files."""
 
 import hashlib
 import shutil

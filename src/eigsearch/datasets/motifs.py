@@ -1,4 +1,4 @@
-"""Which motif a node and an edge belong to, found from the ground-truth edges alone."""
+"""Number the motifs of a graph: connected components of its ground-truth edges."""
 
 import torch
 from scipy.sparse import coo_matrix

@@ -1,4 +1,4 @@
-"""Reads the published synthetic sets from their `.npz` files, for runs that compare with papers."""
+"""Read the published synthetic sets from their `.npz` files."""
 
 from pathlib import Path
 from zipfile import BadZipFile

@@ -1,4 +1,4 @@
-"""The one list of data sets: their names, what they are, and how to load them."""
+"""The registry of data sets: names, descriptions, and how to load them."""
 
 from dataclasses import dataclass
 from pathlib import Path

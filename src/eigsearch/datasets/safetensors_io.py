@@ -1,4 +1,4 @@
-"""Graphs in safetensors: a file mapped into memory, of which only what is used is read."""
+"""Read and write graphs as safetensors; a file is memory-mapped and read on access."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from safetensors.torch import save_file as save_tensors
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.datasets.column_store import Column, Columns, is_plain, to_columns
+from eigsearch.datasets.column_store import Column, Columns, is_plain_tensor, to_columns
 from eigsearch.errors import InputError
 
 _COLUMNS = "eigsearch_columns"  # the entry of the header that says what the tensors are
-_FEW = 9  # so many names tell what a file holds
+_MAX_NAMES = 9  # listed in the error message
 
 
 def write_graphs(graphs: Iterable[Data], path: Path) -> None:
     """Write graphs as columns, so that `open_graphs` reads them."""
-    columns = to_columns([_at_rest(graph) for graph in graphs]).columns
+    columns = to_columns([_detached(graph) for graph in graphs]).columns
     if not columns:
         raise InputError("Expected at least one graph to save (got none). Pass some.")
     header = [{"name": column.name, "is_text": column.is_text} for column in columns]
@@ -66,19 +66,19 @@ def open_graphs(path: str | Path) -> Sequence[Data]:
     if "edge_index" not in names or any(name.startswith("_") for name in names):
         raise InputError(
             f"Expected {path} to hold an `edge_index` beside other attributes of graphs (got "
-            f"{', '.join(names[:_FEW]) or 'nothing'}). Write graphs with "
+            f"{', '.join(names[:_MAX_NAMES]) or 'nothing'}). Write graphs with "
             "`eigsearch.datasets.save_file`."
         )
     return (Data.from_dict(tensors),) if columns is None else Columns(columns, len(columns[0].rows))
 
 
-def _at_rest(graph: Data) -> Data:
+def _detached(graph: Data) -> Data:
     """Return a graph without what a file cannot hold: a device, and gradients."""
-    still = copy.copy(graph)
-    for name, value in still.to_dict().items() if isinstance(still, Data) else ():
-        if isinstance(value, Tensor) and not is_plain(value):
-            still[name] = value.detach().cpu()
-    return still
+    detached = copy.copy(graph)
+    for name, value in detached.to_dict().items() if isinstance(detached, Data) else ():
+        if isinstance(value, Tensor) and not is_plain_tensor(value):
+            detached[name] = value.detach().cpu()
+    return detached
 
 
 def _columns(header: Any, tensors: dict[str, Tensor]) -> list[Column]:
@@ -87,13 +87,14 @@ def _columns(header: Any, tensors: dict[str, Tensor]) -> list[Column]:
         Column(about["name"], about["is_text"], tensors[f"{n}.values"], tensors[f"{n}.shapes"])
         for n, about in enumerate(header)
     ]
-    if len({len(column.shapes) for column in columns}) != 1 or not all(map(_is_sound, columns)):
+    lengths = {len(column.shapes) for column in columns}
+    if len(lengths) != 1 or not all(map(_is_consistent, columns)):
         raise ValueError("Expected the shapes of a file to fit its values.")
     return columns
 
 
-def _is_sound(column: Column) -> bool:
-    """Tell whether the shapes cut all of the values, and nothing else."""
+def _is_consistent(column: Column) -> bool:
+    """Return whether the shapes cover all of the values, and nothing else."""
     values, shapes = column.values, column.shapes
     if not (isinstance(column.name, str) and isinstance(column.is_text, bool)):
         return False

@@ -28,40 +28,40 @@ BASE_NODES, MOTIFS, FEATURES = 300, 80, 10
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """A graph under construction: undirected edges, which of them are motif, a class per node."""
+class _GraphSpec:
+    """A graph under construction: undirected edges, motif marks, a class per node."""
 
     edges: np.ndarray
     is_motif: np.ndarray
     y: np.ndarray
 
-    def plus(self, edges: np.ndarray, is_motif: bool = False) -> "_Plan":
+    def plus(self, edges: np.ndarray, is_motif: bool = False) -> "_GraphSpec":
         marks = np.full(len(edges), is_motif)
-        return _Plan(
+        return _GraphSpec(
             np.concatenate([self.edges, edges]), np.concatenate([self.is_motif, marks]), self.y
         )
 
 
 def ba_shapes(seed: int = 0) -> tuple[Data]:
     """Return BA-Shapes: houses on a Barabási-Albert graph, four classes by role in the house."""
-    plan = _ba_shapes(RandomState(seed))
-    return (number_motifs(_data(plan, torch.ones(len(plan.y), FEATURES))),)
+    spec = _ba_shapes(RandomState(seed))
+    return (number_motifs(_data(spec, torch.ones(len(spec.y), FEATURES))),)
 
 
 def ba_community(seed: int = 0) -> tuple[Data]:
     """Return BA-Community: two joined BA-Shapes, told apart by Gaussian features; eight classes."""
     rng = RandomState(seed)
-    plan = _union(_ba_shapes(rng), _ba_shapes(rng))
-    first, second = np.split(np.arange(len(plan.y)), 2)
-    plan = plan.plus(new_edges(plan.edges, first, second, len(plan.y) // 4, rng))
-    return (number_motifs(_data(plan, _community_features(len(first), rng))),)
+    spec = _union(_ba_shapes(rng), _ba_shapes(rng))
+    first, second = np.split(np.arange(len(spec.y)), 2)
+    spec = spec.plus(new_edges(spec.edges, first, second, len(spec.y) // 4, rng))
+    return (number_motifs(_data(spec, _community_features(len(first), rng))),)
 
 
 def tree_grid(seed: int = 0) -> tuple[Data]:
     """Return Tree-Grid: 3 × 3 grids on a balanced binary tree; the class says which of the two."""
     rng = RandomState(seed)
-    plan = _hang(binary_tree(8), grid(3), np.ones(9, dtype=int), rng)
-    return (number_motifs(_data(_perturb(plan, rng), torch.ones(len(plan.y), FEATURES))),)
+    spec = _attach_motifs(binary_tree(8), grid(3), np.ones(9, dtype=int), rng)
+    return (number_motifs(_data(_perturb(spec, rng), torch.ones(len(spec.y), FEATURES))),)
 
 
 def ba_2motifs(seed: int = 0, count: int = 1000) -> tuple[Data, ...]:
@@ -75,41 +75,43 @@ def ba_2motifs(seed: int = 0, count: int = 1000) -> tuple[Data, ...]:
 
 def _ba_2motifs_graph(label: int, rng: RandomState) -> Data:
     motif = 20 + (HOUSE if label else CYCLE)
-    plan = _base(preferential_attachment(20, 1, rng), np.array([label]))
-    plan = plan.plus(motif, is_motif=True)
-    plan = plan.plus(np.array([(rng.randint(20), 20 + rng.randint(5))]))
-    return _data(plan, torch.full((25, FEATURES), 0.1))
+    spec = _base(preferential_attachment(20, 1, rng), np.array([label]))
+    spec = spec.plus(motif, is_motif=True)
+    spec = spec.plus(np.array([(rng.randint(20), 20 + rng.randint(5))]))
+    return _data(spec, torch.full((25, FEATURES), 0.1))
 
 
-def _ba_shapes(rng: RandomState) -> _Plan:
+def _ba_shapes(rng: RandomState) -> _GraphSpec:
     base = preferential_attachment(BASE_NODES, 5, rng)
-    return _perturb(_hang(base, HOUSE, HOUSE_ROLES, rng), rng)
+    return _perturb(_attach_motifs(base, HOUSE, HOUSE_ROLES, rng), rng)
 
 
-def _hang(base: np.ndarray, motif: np.ndarray, roles: np.ndarray, rng: RandomState) -> _Plan:
+def _attach_motifs(
+    base: np.ndarray, motif: np.ndarray, roles: np.ndarray, rng: RandomState
+) -> _GraphSpec:
     """Return `base` with `MOTIFS` copies of `motif`, each on a base node of its own."""
     nodes = int(base.max()) + 1
     starts = nodes + len(roles) * np.arange(MOTIFS)
     copies = (starts[:, None, None] + motif).reshape(-1, 2)
     hooks = rng.permutation(nodes)[:MOTIFS]
     y = np.concatenate([np.zeros(nodes, dtype=int), np.tile(roles, MOTIFS)])
-    plan = _base(base, y).plus(copies, is_motif=True)
-    return plan.plus(np.stack([hooks, starts], axis=1))
+    spec = _base(base, y).plus(copies, is_motif=True)
+    return spec.plus(np.stack([hooks, starts], axis=1))
 
 
-def _base(edges: np.ndarray, y: np.ndarray) -> _Plan:
-    return _Plan(edges, np.zeros(len(edges), dtype=bool), y)
+def _base(edges: np.ndarray, y: np.ndarray) -> _GraphSpec:
+    return _GraphSpec(edges, np.zeros(len(edges), dtype=bool), y)
 
 
-def _perturb(plan: _Plan, rng: RandomState) -> _Plan:
-    """Return the plan with random edges between any two nodes, 1 % of what it has."""
-    nodes = np.arange(len(plan.y))
-    return plan.plus(new_edges(plan.edges, nodes, nodes, len(plan.edges) // 100, rng))
+def _perturb(spec: _GraphSpec, rng: RandomState) -> _GraphSpec:
+    """Return the spec with random edges between any two nodes, 1 % of what it has."""
+    nodes = np.arange(len(spec.y))
+    return spec.plus(new_edges(spec.edges, nodes, nodes, len(spec.edges) // 100, rng))
 
 
-def _union(first: _Plan, second: _Plan) -> _Plan:
-    """Return both plans side by side, the nodes and classes of the second after the first's."""
-    return _Plan(
+def _union(first: _GraphSpec, second: _GraphSpec) -> _GraphSpec:
+    """Return both specs side by side, the nodes and classes of the second after the first's."""
+    return _GraphSpec(
         np.concatenate([first.edges, second.edges + len(first.y)]),
         np.concatenate([first.is_motif, second.is_motif]),
         np.concatenate([first.y, second.y + first.y.max() + 1]),
@@ -123,13 +125,13 @@ def _community_features(nodes: int, rng: RandomState) -> Tensor:
     return torch.from_numpy(x.reshape(-1, FEATURES)).float()
 
 
-def _data(plan: _Plan, x: Tensor) -> Data:
-    """Return the PyG graph of a plan: both directions of each edge, sorted by source and target."""
-    both = np.concatenate([plan.edges, plan.edges[:, ::-1]])
+def _data(spec: _GraphSpec, x: Tensor) -> Data:
+    """Return the PyG graph of a spec: both directions of each edge, sorted by source and target."""
+    both = np.concatenate([spec.edges, spec.edges[:, ::-1]])
     order = np.lexsort((both[:, 1], both[:, 0]))
     return Data(
         x=x,
         edge_index=torch.from_numpy(np.ascontiguousarray(both[order].T)).long(),
-        y=torch.from_numpy(plan.y).long(),
-        edge_label=torch.from_numpy(np.tile(plan.is_motif, 2)[order]),
+        y=torch.from_numpy(spec.y).long(),
+        edge_label=torch.from_numpy(np.tile(spec.is_motif, 2)[order]),
     )

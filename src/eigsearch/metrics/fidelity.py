@@ -1,4 +1,4 @@
-"""Fidelity: what a prediction loses without a subgraph, and with the subgraph alone."""
+"""Fidelity+ and Fidelity−: the change of a prediction without a subgraph, and with it alone."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def fidelities(
 
 
 def _requests(claim: Claim, instance: PreparedInstance) -> list[Request]:
-    whole = Request(instance, FullGraph(instance.groups.count))
-    return [whole, removed_request(claim, instance), *kept_requests(claim, instance)]
+    full = Request(instance, FullGraph(instance.groups.count))
+    return [full, removed_request(claim, instance), *kept_requests(claim, instance)]
 
 
 def _fidelity(claim: Claim, instance: PreparedInstance, output: Tensor) -> Fidelity:
@@ -89,15 +89,15 @@ def _fidelity(claim: Claim, instance: PreparedInstance, output: Tensor) -> Fidel
     target, count = instance.known_target, claim.shape.numel()
     value = target.value(target.phi(output))
     label = _predicts(target, output)
-    (whole, removed, kept), (hit, hit_removed, hit_kept) = (
+    (full, removed, kept), (hit, hit_removed, hit_kept) = (
         column.split([1, count, count]) for column in (value, label)
     )
     columns = (
-        whole.expand(count),
+        full.expand(count),
         kept,
         removed,
-        target.change(whole, removed),
-        target.change(whole, kept),
+        target.change(full, removed),
+        target.change(full, kept),
         hit - hit_removed,
         hit - hit_kept,
     )
@@ -123,5 +123,5 @@ def characterization(
     >>> round(float(characterization(torch.tensor(0.5), torch.tensor(0.0))), 3)
     0.667
     """
-    plus, minus = (each.clamp(0, 1) for each in (fidelity_plus, fidelity_minus))
+    plus, minus = (value.clamp(0, 1) for value in (fidelity_plus, fidelity_minus))
     return characterization_score(plus, minus, plus_weight, 1 - plus_weight)

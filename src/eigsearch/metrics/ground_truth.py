@@ -1,4 +1,4 @@
-"""Ground truth: how well scores and masks find edges that are known to matter.
+"""Compare scores and masks with ground truth: AUC, average precision, precision, recall.
 
 Every number depends on what it is computed over (a computation graph, the whole graph, a motif and
 its surroundings), so the entries that are judged have to be given, as the mask `candidates`.
@@ -17,13 +17,13 @@ from eigsearch.metrics.mask import as_bool
 
 def auc(score: Tensor, truth: Tensor, candidates: Tensor) -> float:
     """Return the area under the ROC curve over the judged entries; higher is better."""
-    score, truth = _among(candidates, score, truth)
+    score, truth = _judged(candidates, score, truth)
     return float(roc_auc_score(truth, score)) if _both_kinds(truth) else float("nan")
 
 
 def average_precision(score: Tensor, truth: Tensor, candidates: Tensor) -> float:
     """Return the average precision over the judged entries; higher is better."""
-    score, truth = _among(candidates, score, truth)
+    score, truth = _judged(candidates, score, truth)
     return float(average_precision_score(truth, score)) if _both_kinds(truth) else float("nan")
 
 
@@ -33,7 +33,7 @@ def precision_at_k(score: Tensor, truth: Tensor, candidates: Tensor, k: int | No
     Without `k` it is the number of true ones, where precision equals recall. Ties at the cut are
     counted as their expectation, so that the order of the graph does not matter.
     """
-    score, truth = _among(candidates, score, truth)
+    score, truth = _judged(candidates, score, truth)
     k = int(truth.sum()) if k is None else k
     if not 0 < k <= score.numel():
         return float("nan")
@@ -45,25 +45,25 @@ def precision_at_k(score: Tensor, truth: Tensor, candidates: Tensor, k: int | No
 
 def precision(mask: Tensor, truth: Tensor, candidates: Tensor) -> float:
     """Return the share of the chosen judged entries that are true; NaN where none is chosen."""
-    mask, truth = _among(candidates, as_bool(mask), truth)
+    mask, truth = _judged(candidates, as_bool(mask), truth)
     return int((mask & truth).sum()) / int(mask.sum()) if bool(mask.any()) else float("nan")
 
 
 def recall(mask: Tensor, truth: Tensor, candidates: Tensor) -> float:
     """Return the share of the true judged entries that are chosen; NaN where none is true."""
-    mask, truth = _among(candidates, as_bool(mask), truth)
+    mask, truth = _judged(candidates, as_bool(mask), truth)
     return int((mask & truth).sum()) / int(truth.sum()) if bool(truth.any()) else float("nan")
 
 
-def _among(judged: Tensor, values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
+def _judged(candidates: Tensor, values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
     """Return values and truth of the judged entries alone."""
-    if not values.shape == truth.shape == judged.shape:
+    if not values.shape == truth.shape == candidates.shape:
         raise InputError(
             "Expected explanation, truth and `candidates` to be aligned (got shapes "
-            f"{list(values.shape)}, {list(truth.shape)} and {list(judged.shape)}). "
+            f"{list(values.shape)}, {list(truth.shape)} and {list(candidates.shape)}). "
             "Give each an entry per edge, per group or per node."
         )
-    where = as_bool(judged).cpu()
+    where = as_bool(candidates).cpu()
     return values.detach().cpu()[where], as_bool(truth).cpu()[where]
 
 

@@ -1,4 +1,4 @@
-"""Claims: a subgraph, from anywhere, that is said to carry a prediction."""
+"""Claim: subgraph masks, from any explainer, to be scored on one prediction."""
 
 from __future__ import annotations
 

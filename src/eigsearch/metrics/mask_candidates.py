@@ -1,4 +1,4 @@
-"""Claims as candidates: which groups and nodes a claim keeps, in the words of the engine."""
+"""Convert claims to engine requests: which groups and nodes their candidates keep."""
 
 from __future__ import annotations
 

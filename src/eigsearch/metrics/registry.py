@@ -1,4 +1,4 @@
-"""The catalogue: what each metric means, and which way is up."""
+"""The registry of metrics: definition and direction of each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Metric:
     higher_is_better: bool | None
 
 
-_CATALOGUE = (
+_REGISTRY = (
     Metric(
         "fidelity_plus",
         "φ(G) − φ(G[E∖E_S]) in probability: what is lost without the subgraph.",
@@ -101,4 +101,4 @@ _CATALOGUE = (
     ),
 )
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in _CATALOGUE}
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _REGISTRY}

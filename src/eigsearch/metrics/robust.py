@@ -1,4 +1,4 @@
-"""Robust fidelity: fidelity on small random edits, which stay close to what the model has seen."""
+"""Robust fidelity: fidelity under random edits that stay close to the training data."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def robust_fidelities(
     if not claims:
         return []
     with eval_mode(model):
-        instances, wholes = run.predict([claim.instance for claim in claims])
+        instances, phi_full = run.predict([claim.instance for claim in claims])
         drawn = []
         for claim, instance in zip(claims, instances, strict=True):
             keep = kept_groups(claim, instance)
@@ -89,9 +89,9 @@ def robust_fidelities(
             [Request(q, ExplicitMasks(rows, SubgraphKind.EDGE_INDUCED)) for q, (rows, _) in pairs]
         )
     return [
-        _mean_change(claim, instance, whole, phi[place.to(phi.device)].reshape(2, -1, samples))
-        for claim, instance, whole, phi, (_, place) in zip(
-            claims, instances, wholes, scores, drawn, strict=True
+        _mean_change(claim, instance, full, phi[inverse.to(phi.device)].reshape(2, -1, samples))
+        for claim, instance, full, phi, (_, inverse) in zip(
+            claims, instances, phi_full, scores, drawn, strict=True
         )
     ]
 
@@ -104,27 +104,27 @@ def draw_edits(
     Both are `[M, samples, G]`. All M subgraphs share their random numbers, so that subgraphs are
     compared on the same edits.
     """
-    dice = torch.Generator().manual_seed(seed)
-    inside = torch.rand(samples, keep.size(1), generator=dice, dtype=torch.float64)
-    outside = torch.rand(samples, keep.size(1), generator=dice, dtype=torch.float64)
+    generator = torch.Generator().manual_seed(seed)
+    inside = torch.rand(samples, keep.size(1), generator=generator, dtype=torch.float64)
+    outside = torch.rand(samples, keep.size(1), generator=generator, dtype=torch.float64)
     keep = keep[:, None, :]
     return ~keep | (inside >= alpha1), keep | (outside < alpha2)
 
 
 def _distinct(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Return each row once, and where each of the given ones is among them."""
+    """Return the distinct rows, and the index of each given row among them."""
     if rows.size(1) == 0:  # a graph without edges has one subgraph, which `unique` refuses
         return rows[:1], torch.zeros(rows.size(0), dtype=torch.long)
-    found, place = torch.unique(rows, dim=0, return_inverse=True)
-    return found, place
+    unique, inverse = torch.unique(rows, dim=0, return_inverse=True)
+    return unique, inverse
 
 
 def _mean_change(
-    claim: Claim, instance: PreparedInstance, whole: Tensor, phi: Tensor
+    claim: Claim, instance: PreparedInstance, phi_full: Tensor, phi: Tensor
 ) -> RobustFidelity:
     target = instance.known_target
-    change = target.change(target.value(whole), target.value(phi)).mean(dim=-1).cpu()
-    return RobustFidelity(*(each.reshape(claim.shape) for each in change))
+    change = target.change(target.value(phi_full), target.value(phi)).mean(dim=-1).cpu()
+    return RobustFidelity(*(row.reshape(claim.shape) for row in change))
 
 
 def _check_shares(**shares: float) -> None:

@@ -1,4 +1,4 @@
-"""Stability: whether an explanation survives what should not change it."""
+"""Stability of an explanation under feature noise and under relabelling of nodes."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def noise_stability(
             "Expected the graph to have node features `x` (got none). "
             "Measure stability under relabelling instead."
         )
-    dice = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
     deviation = scale * (float(data.x.double().std(correction=0)) or 1.0)
 
     def noisy() -> Tensor:
         graph = copy.copy(data)
-        noise = torch.randn(data.x.shape, generator=dice) * deviation
+        noise = torch.randn(data.x.shape, generator=generator) * deviation
         graph.x = data.x + noise.to(data.x)
         return as_bool(explain(graph))
 
@@ -51,12 +51,12 @@ def relabelling_stability(
     node's prediction, let `explain` find the node again, for example by a marker in the data. 1 is
     best.
     """
-    dice = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
 
     def renumbered() -> Tensor:
-        place = torch.randperm(int(data.num_nodes), generator=dice)
-        order = torch.randperm(int(data.num_edges), generator=dice)
-        mask = as_bool(explain(relabelled(data, place, order)))
+        new_index = torch.randperm(int(data.num_nodes), generator=generator)
+        order = torch.randperm(int(data.num_edges), generator=generator)
+        mask = as_bool(explain(relabelled(data, new_index, order)))
         back = torch.empty_like(mask)
         back[order.to(mask.device)] = mask
         return back
@@ -64,10 +64,10 @@ def relabelling_stability(
     return _mean_overlap(as_bool(explain(data)), [renumbered() for _ in range(samples)])
 
 
-def relabelled(data: Data, place: Tensor, order: Tensor) -> Data:
-    """Return the same graph with node i called `place[i]` and its edges in the given order."""
+def relabelled(data: Data, new_index: Tensor, order: Tensor) -> Data:
+    """Return the same graph with node i called `new_index[i]` and its edges in the given order."""
     device = data.edge_index.device
-    place, order = place.to(device), order.to(device)
+    new_index, order = new_index.to(device), order.to(device)
     graph, known = copy.copy(data), copy.copy(data)  # PyG caches what it learns on the object
     for key, value in data.items():
         if key == "edge_index" or not isinstance(value, Tensor):
@@ -75,8 +75,8 @@ def relabelled(data: Data, place: Tensor, order: Tensor) -> Data:
         if known.is_edge_attr(key):
             graph[key] = value.index_select(data.__cat_dim__(key, value), order)
         elif known.is_node_attr(key):
-            graph[key] = value.index_select(data.__cat_dim__(key, value), place.argsort())
-    graph.edge_index = place[data.edge_index[:, order]]
+            graph[key] = value.index_select(data.__cat_dim__(key, value), new_index.argsort())
+    graph.edge_index = new_index[data.edge_index[:, order]]
     return graph
 
 

@@ -1,4 +1,4 @@
-"""Structure: how small, how connected and how reachable explanations are."""
+"""Sparsity, intuitiveness and exhaustiveness of subgraphs."""
 
 from __future__ import annotations
 

@@ -2,11 +2,14 @@
 
 from eigsearch.models import zoo
 from eigsearch.models.checkpoints import load_model, save_model
+from eigsearch.models.evaluation import Accuracy, evaluate
 from eigsearch.models.gnn import CONVS, GNN
-from eigsearch.models.model_card import Card, make_card
+from eigsearch.models.model_card import ModelCard, make_card
 from eigsearch.models.splits import Split, split
-from eigsearch.models.training import Accuracy, TrainResult, evaluate, train
+from eigsearch.models.training import TrainResult, train
 from eigsearch.models.training_recipes import RECIPES, Recipe, recipe_for
+
+Card = ModelCard
 
 __all__ = [
     "CONVS",

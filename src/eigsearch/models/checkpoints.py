@@ -1,4 +1,4 @@
-"""Saves a trained network as safetensors with a card beside it, and loads the two again."""
+"""Save a trained network as safetensors with its card as JSON, and load both."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from safetensors.torch import load_file, save_file
 from eigsearch._utils.atomic_files import atomic_path
 from eigsearch.errors import InputError
 from eigsearch.models.gnn import GNN
-from eigsearch.models.model_card import Card, read_card
+from eigsearch.models.model_card import ModelCard, read_card
 
 
 def file_stem(dataset: str, conv: str) -> str:
@@ -16,7 +16,7 @@ def file_stem(dataset: str, conv: str) -> str:
     return f"{dataset}-{conv}"
 
 
-def save_model(model: GNN, card: Card, directory: str | Path) -> Path:
+def save_model(model: GNN, card: ModelCard, directory: str | Path) -> Path:
     """Write weights and card into the directory; return the path of the weights."""
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def save_model(model: GNN, card: Card, directory: str | Path) -> Path:
     return path
 
 
-def load_model(path: str | Path) -> tuple[GNN, Card]:
+def load_model(path: str | Path) -> tuple[GNN, ModelCard]:
     """Return the network of a `.safetensors` file in evaluation mode, and the card beside it."""
     path = Path(path)
     card = read_card(path.with_suffix(".json"))

@@ -1,4 +1,4 @@
-"""Refuses data that no network can be trained on, before any time goes into it."""
+"""Validate a data set before training."""
 
 import torch
 from torch import Tensor
@@ -7,11 +7,11 @@ from torch_geometric.data import Data
 from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError
 
-_FEWEST = 6  # of less, the part that chooses the epoch would be empty
+_MIN_COUNT = 6  # below, the validation part would be empty
 
 
 def check_trainable(dataset: GraphDataset) -> None:
-    """Refuse graphs without features or classes, and too few to be split in three parts."""
+    """Raise InputError if graphs lack features or classes, or are too few to split."""
     for number, graph in enumerate(dataset):
         fault = _fault(graph, graph.num_nodes if dataset.task == "node" else 1)
         if fault:
@@ -19,10 +19,10 @@ def check_trainable(dataset: GraphDataset) -> None:
                 f"Expected graph {number} of {dataset.name} to have {fault}. "
                 "Set it in all graphs and save them again."
             )
-    count = len(dataset) if dataset.task == "graph" else dataset[0].num_nodes
-    if count < _FEWEST:
+    count = dataset.num_predictions
+    if count < _MIN_COUNT:
         raise InputError(
-            f"Expected at least {_FEWEST} {dataset.task}s to train, to choose and to test with "
+            f"Expected at least {_MIN_COUNT} {dataset.task}s to train, to choose and to test with "
             f"(got {count}). Pass more of them."
         )
 

@@ -1,4 +1,4 @@
-"""One plain network per message-passing layer: three of them, then a head of two linear layers."""
+"""GNN: three message-passing layers of one kind, then a head of two linear layers."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The card of a trained network: what it was trained on, how, and how well it does."""
+"""The card of a trained network: data, recipe, accuracy, command."""
 
 import json
 import platform
@@ -12,8 +12,9 @@ from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets.dataset import Task
 from eigsearch.errors import InputError
+from eigsearch.models.evaluation import Accuracy, evaluate
 from eigsearch.models.gnn import GNN
-from eigsearch.models.training import Accuracy, TrainResult, evaluate
+from eigsearch.models.training import TrainResult
 from eigsearch.models.training_recipes import Recipe, recipe_for
 
 # Test accuracy in the table "Statistics of the datasets" of Lu et al., EiG-Search, ICML 2024.
@@ -31,7 +32,7 @@ PAPER_ACCURACY = {
 
 
 @dataclass(frozen=True)
-class Card:
+class ModelCard:
     """A trained network in words and figures; the JSON file beside its weights.
 
     Attributes:
@@ -75,10 +76,10 @@ class Card:
         write_atomic(path, text.encode())
 
 
-def make_card(result: TrainResult, dataset: GraphDataset) -> Card:
+def make_card(result: TrainResult, dataset: GraphDataset) -> ModelCard:
     """Return the card of a finished training."""
     recipe = result.recipe
-    return Card(
+    return ModelCard(
         dataset=dataset.name,
         provenance=dataset.provenance,
         data_sha256=dataset.digest,
@@ -97,17 +98,17 @@ def make_card(result: TrainResult, dataset: GraphDataset) -> Card:
     )
 
 
-def read_card(path: Path) -> Card:
+def read_card(path: Path) -> ModelCard:
     """Return the card in a JSON file."""
     try:
         values = json.loads(path.read_text("utf-8"))
         values["recipe"] = Recipe(**values["recipe"])
         values["accuracy"] = Accuracy(**values["accuracy"])
-        return Card(**values)
+        return ModelCard(**values)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(
             f"Expected {path} to be the card of a trained network, with the fields "
-            f"{', '.join(field.name for field in fields(Card))} (got: {error}). "
+            f"{', '.join(field.name for field in fields(ModelCard))} (got: {error}). "
             "Write it with `eigsearch.models.save_model`."
         ) from error
 

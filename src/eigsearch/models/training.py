@@ -1,4 +1,4 @@
-"""Trains a network on a data set: seeded, stopped early on the validation part, reproducible."""
+"""Train a network on a data set: seeded, reproducible, with early stopping."""
 
 import copy
 import time
@@ -15,20 +15,11 @@ from torch.nn.functional import cross_entropy
 from eigsearch._utils.name_lookup import resolve
 from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError
-from eigsearch.models.batches import Minibatch, minibatches
 from eigsearch.models.checks import check_trainable
+from eigsearch.models.evaluation import Accuracy, accuracies, batch_scores, evaluate
 from eigsearch.models.gnn import CONVS, GNN
 from eigsearch.models.splits import Split, split
 from eigsearch.models.training_recipes import Recipe, recipe_for
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """The share of right predictions in each part of the split."""
-
-    train: float
-    val: float
-    test: float
 
 
 @dataclass(frozen=True)
@@ -78,29 +69,6 @@ def build(dataset: GraphDataset, recipe: Recipe) -> GNN:
     )
 
 
-def accuracies(model: GNN, dataset: GraphDataset, parts: Split) -> Accuracy:
-    """Return the model's accuracy on each part of the split."""
-    return Accuracy(
-        train=evaluate(model, dataset, parts.train)[0],
-        val=evaluate(model, dataset, parts.val)[0],
-        test=evaluate(model, dataset, parts.test)[0],
-    )
-
-
-@torch.no_grad()
-def evaluate(model: GNN, dataset: GraphDataset, part: Tensor | None = None) -> tuple[float, float]:
-    """Return the accuracy and the mean loss on a part of the data set, by default on all of it."""
-    if part is None:
-        part = torch.arange(len(dataset) if dataset.task == "graph" else dataset[0].num_nodes)
-    model.eval()
-    right, loss = 0, 0.0
-    for batch in minibatches(dataset, part, size=256):
-        scores = _scores(model, batch)
-        right += int((scores.argmax(-1) == batch.y).sum())
-        loss += float(cross_entropy(scores, batch.y, reduction="sum"))
-    return right / len(part), loss / len(part)
-
-
 def _check_counts(**counts: int) -> None:
     for name, count in counts.items():
         if count < 1:
@@ -136,14 +104,10 @@ def _train_epoch(
     model: GNN, optimizer: torch.optim.Optimizer, dataset: GraphDataset, part: Tensor, size: int
 ) -> None:
     model.train()
-    for batch in minibatches(dataset, part[torch.randperm(len(part))], size):
+    for scores, y in batch_scores(model, dataset, part[torch.randperm(len(part))], size):
         optimizer.zero_grad()
-        cross_entropy(_scores(model, batch), batch.y).backward()
+        cross_entropy(scores, y).backward()
         optimizer.step()
-
-
-def _scores(model: GNN, batch: Minibatch) -> Tensor:
-    return model(batch.x, batch.edge_index, batch.batch)[batch.rows]
 
 
 def _epochs(recipe: Recipe, progress: bool) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""How each network of the zoo is trained: one line per pair of data set and layer."""
+"""Training recipes of the zoo: one per pair of data set and layer."""
 
 from dataclasses import dataclass
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from eigsearch.bench.report.figure import Exhibit, Table
-from eigsearch.bench.rows.frame import compared, in_order, printed
+from eigsearch.bench.report.figure import ReportItem, Table
+from eigsearch.bench.rows.frame import paper_comparison, sort_explainers, with_display_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def overview_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+def coverage_items(frame: pd.DataFrame) -> list[ReportItem]:
     """Return samples, and skips with their reasons."""
     return [*_samples(frame), *_misses(frame)]
 
@@ -38,26 +38,26 @@ def _items(text: str) -> list[tuple[str, object]]:
     return list(json.loads(text).items())
 
 
-def _samples(frame: pd.DataFrame) -> list[Exhibit]:
-    rows = compared(frame)
+def _samples(frame: pd.DataFrame) -> list[ReportItem]:
+    rows = paper_comparison(frame)
     if rows.empty:
         return []
     rows = rows[rows["limit"] == rows["limit"].min()]
     wide = rows.groupby(["explainer", "setting"]).size().unstack("setting")
-    wide = wide.loc[in_order(wide.index)].fillna(0).astype(int)
+    wide = wide.loc[sort_explainers(wide.index)].fillna(0).astype(int)
     by_explainer = rows.groupby("explainer")
     wide["seeds"] = by_explainer["seed"].nunique()
     wide["trained on"] = by_explainer["fit_sample"].agg(_span)
     wide["options"] = by_explainer["options"].first().replace("{}", "")
     return [
-        Exhibit(
+        ReportItem(
             "samples",
             "How many graphs each method saw",
             "Predictions explained in each setting, all seeds together: a slow method was given "
             "fewer than EiG-Search, so its points carry more chance. Trained on: graphs, evenly "
             "spaced through the data set. Options differ from the method's defaults where they are "
             "named; `num_nodes` is how many nodes of a node task it is trained on.",
-            table=Table(printed(wide.reset_index())),
+            table=Table(with_display_names(wide.reset_index())),
         )
     ]
 
@@ -69,14 +69,14 @@ def _span(counts: pd.Series) -> str:
     return f"{counts.min():.0f}–{counts.max():.0f}"
 
 
-def _misses(frame: pd.DataFrame) -> list[Exhibit]:
+def _misses(frame: pd.DataFrame) -> list[ReportItem]:
     rows = frame[frame["status"] != "ok"]
     if rows.empty:
         return []
     by = ["section", "explainer", "setting", "status", "reason"]
     table = rows.groupby(by).size().rename("rows").reset_index()
     return [
-        Exhibit(
+        ReportItem(
             "misses",
             "What could not be explained, and why",
             "Skipped: the method does not serve this network. Failed: anything else.",

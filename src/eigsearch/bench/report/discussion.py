@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigsearch._utils.atomic_files import write_atomic
-from eigsearch.bench.report.builder import exhibits
+from eigsearch.bench.report.builder import report_items
 from eigsearch.bench.report.coverage import conditions
 from eigsearch.bench.report.margins import EVEN, loss_frame, margin_frame
 from eigsearch.bench.report.node_auc import auc_frame
 from eigsearch.bench.report.page import template
 from eigsearch.bench.report.search_comparison import lead_frame, optimum_gaps, ours
-from eigsearch.bench.rows.frame import OURS, display, over_seeds, read_frame, section
+from eigsearch.bench.rows.frame import OURS, display_name, over_seeds, read_frame, section
 from eigsearch.bench.rows.published import published_line
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def write_discussion(results: str | Path, path: str | Path) -> Path:
 def discussion(results: str | Path, path: Path) -> str:
     """Return the discussion as it stands in the file `path`, from where it points to figures."""
     frame = read_frame(results)
-    tables = {each.name: each.table.markdown() for each in exhibits(frame) if each.table}
+    tables = {item.name: item.table.markdown() for item in report_items(frame) if item.table}
     facts = {**_margins(frame), **_published(frame), **_searches(frame), **_nodes(frame)}
     figures = Path(os.path.relpath(Path(results, "report", "figures"), path.parent)).as_posix()
     about = {"tables": tables, "conditions": conditions(frame), "figures": figures}
@@ -140,8 +140,8 @@ def _searches(frame: pd.DataFrame) -> dict[str, Any]:
 def _leading(leads: pd.DataFrame) -> list[str]:
     """Return, for each explainer that leads somewhere, in how many settings and by how much."""
     return [
-        f"{display(name)} in {len(mine)} (by {mine['lead'].mean():.2f} on average)"
-        for name, mine in sorted(leads.groupby("explainer"), key=lambda each: -len(each[1]))
+        f"{display_name(name)} in {len(mine)} (by {mine['lead'].mean():.2f} on average)"
+        for name, mine in sorted(leads.groupby("explainer"), key=lambda group: -len(group[1]))
     ]
 
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from eigsearch.bench.report.figure import Exhibit
-from eigsearch.bench.report.margins import margin_exhibits
+from eigsearch.bench.report.figure import ReportItem
+from eigsearch.bench.report.margins import margin_items
 from eigsearch.bench.report.theme import Theme, legend, panels
-from eigsearch.bench.rows.frame import OURS, compared, display, in_order, over_seeds, settings_of
+from eigsearch.bench.rows.frame import (
+    OURS,
+    display_name,
+    over_seeds,
+    paper_comparison,
+    settings_of,
+    sort_explainers,
+)
 from eigsearch.bench.rows.published import published_line
 
 if TYPE_CHECKING:
@@ -32,14 +39,14 @@ _HOW = (
 )
 
 
-def fidelity_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+def fidelity_items(frame: pd.DataFrame) -> list[ReportItem]:
     """Return the three figures against sparsity and, after the first, who is ahead where."""
-    rows = compared(frame)
+    rows = paper_comparison(frame)
     if rows.empty:
         return []
     curves = over_seeds(rows, ["setting", "explainer", "limit"], ["sparsity", *_NAMES])
     figures = [
-        Exhibit(
+        ReportItem(
             metric,
             f"{name} against average sparsity",
             f"{name} = {formula}; {way}. {_HOW}",
@@ -47,29 +54,31 @@ def fidelity_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
         )
         for metric, (name, formula, way) in _NAMES.items()
     ]
-    return [figures[0], *margin_exhibits(frame), *figures[1:]]
+    return [figures[0], *margin_items(frame), *figures[1:]]
 
 
 def _draw(curves: pd.DataFrame, metric: str, theme: Theme) -> Figure:
     settings = settings_of(curves)
     figure, axes = panels(settings, columns=2, height=3.2)
-    names = in_order(curves["explainer"])
+    names = sort_explainers(curves["explainer"])
     for ax, setting in zip(axes, settings, strict=True):
         for name in reversed(names):  # ours last, on top
             chosen = (curves["setting"] == setting) & (curves["explainer"] == name)
             line = curves[chosen].sort_values("sparsity")
             if len(line):
                 _draw_line(ax, line, metric, theme.line(name), name == OURS)
-            printed = published_line(metric, setting, name)
+            published = published_line(metric, setting, name)
             colour = theme.line(name)["color"]
             width, shade = (2.0, 0.9) if name == OURS else (0.9, 0.5)
-            points = printed["sparsity"], printed["value"]
+            points = published["sparsity"], published["value"]
             ax.plot(*points, ":", color=colour, lw=width, alpha=shade)
         ax.axhline(0, color=theme.ink, linewidth=0.5)
         ax.set_xlabel("average sparsity")
         ax.set_ylabel(_NAMES[metric][0])
         ax.set_ylim(min(_LOW, curves[metric].min() - 0.05), 1.05)
-    legend(figure, [_handle(theme, name) for name in names] + [_printed(theme)], len(settings))
+    legend(
+        figure, [_handle(theme, name) for name in names] + [_published_handle(theme)], len(settings)
+    )
     return figure
 
 
@@ -85,10 +94,12 @@ def _draw_line(ax: Axes, line: pd.DataFrame, metric: str, look: dict[str, Any], 
 def _handle(theme: Theme, name: str) -> Line2D:
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], label=display(name), lw=2.4 if name == OURS else 1.2, **theme.line(name))
+    return Line2D(
+        [], [], label=display_name(name), lw=2.4 if name == OURS else 1.2, **theme.line(name)
+    )
 
 
-def _printed(theme: Theme) -> Line2D:
+def _published_handle(theme: Theme) -> Line2D:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], label="published", ls=":", color=theme.ink)

@@ -1,4 +1,4 @@
-"""Exhibits: what a report shows, each with its definition."""
+"""Figures and tables of a report, each with the text that defines it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Exhibit:
+class ReportItem:
     """A figure, a table, or both, with what they mean.
 
     Attributes:

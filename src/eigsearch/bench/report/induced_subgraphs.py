@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eigsearch.bench.report.figure import Exhibit, Table
+from eigsearch.bench.report.figure import ReportItem, Table
 from eigsearch.bench.report.theme import Theme, legend, panels
 from eigsearch.visualization.colors import BLUE, PURPLE, VERMILION
 
@@ -19,7 +19,7 @@ _TECHNIQUES = {
 }
 
 
-def inducing_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+def induced_subgraph_items(frame: pd.DataFrame) -> list[ReportItem]:
     """Return intuitiveness and exhaustiveness of the three techniques."""
     rows = frame[frame["technique"].notna() & (frame["status"] == "ok")]
     if rows.empty:
@@ -35,7 +35,7 @@ def inducing_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
     )
     names = {key: name for key, (name, _) in _TECHNIQUES.items()}
     return [
-        Exhibit(
+        ReportItem(
             "inducing",
             "Inducing subgraphs by edges, by nodes, and by both",
             text,
@@ -52,9 +52,9 @@ def _bars(means: pd.DataFrame, theme: Theme) -> Figure:
         datasets = sorted(means[means[metric].notna()]["dataset"].unique())
         for number, (technique, (name, colour)) in enumerate(_TECHNIQUES.items()):
             values = means[means["technique"] == technique].set_index("dataset")[metric]
-            places = [place + 0.27 * (number - 1) for place in range(len(datasets))]
+            positions = [at + 0.27 * (number - 1) for at in range(len(datasets))]
             heights = [values.get(dataset, float("nan")) for dataset in datasets]
-            ax.bar(places, heights, width=0.25, color=theme.colour(colour), label=name)
+            ax.bar(positions, heights, width=0.25, color=theme.colour(colour), label=name)
         ax.set_xticks(range(len(datasets)), datasets, fontsize=8)
         ax.set_ylim(0, 1.05)
         ax.grid(axis="x", visible=False)

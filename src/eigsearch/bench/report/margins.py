@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eigsearch.bench.report.figure import Exhibit, Table
+from eigsearch.bench.report.figure import ReportItem, Table
 from eigsearch.bench.report.theme import COLUMNS, Theme, panels
 from eigsearch.bench.rows.frame import (
     OURS,
-    compared,
-    display,
-    in_order,
-    printed,
+    display_name,
+    paper_comparison,
     section,
     settings_of,
+    sort_explainers,
+    with_display_names,
 )
 from eigsearch.visualization.colors import Colour
 
@@ -31,10 +31,10 @@ _FURTHER = "refine"  # what a better search over the same ranking would find
 _RED = Colour("#c2140c", "#ff8a80")
 
 
-def margin_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+def margin_items(frame: pd.DataFrame) -> list[ReportItem]:
     """Return all margins, and those below zero with what they come from."""
     margins, losses = margin_frame(frame), loss_frame(frame)
-    shown = Exhibit(
+    shown = ReportItem(
         "margins",
         "EiG-Search against each baseline, at the sparsity that it finds",
         "Overall fidelity of EiG-Search minus that of the baseline at the same average sparsity "
@@ -55,7 +55,7 @@ def margin_frame(frame: pd.DataFrame, search: str = "sweep") -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = compared(frame)
+    rows = paper_comparison(frame)
     mine = rows[rows["explainer"] == OURS]
     if search != "sweep":
         mine = section(frame, "searches").query("search == @search")
@@ -76,7 +76,7 @@ def loss_frame(frame: pd.DataFrame) -> pd.DataFrame:
     losses = margins[margins["margin"] < -EVEN].sort_values("margin")
     losses = losses.merge(further[[*_POINT, "margin"]], on=_POINT, how="left", suffixes=("", "_f"))
     losses = losses.rename(columns={"margin_f": f"with {_FURTHER}"})
-    return losses.assign(why=[_why(*each) for each in losses.iloc[:, 3:].itertuples(index=False)])
+    return losses.assign(why=[_why(*loss) for loss in losses.iloc[:, 3:].itertuples(index=False)])
 
 
 def _why(margin: float, spread: float, graphs: int, further: float) -> str:
@@ -111,11 +111,11 @@ def _above(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.Series:
     return ours["gain"] - np.interp(ours["sparsity"], line["sparsity"], line["gain"])
 
 
-def _losses(losses: pd.DataFrame) -> Exhibit:
-    shown = printed(losses)
+def _losses(losses: pd.DataFrame) -> ReportItem:
+    shown = with_display_names(losses)
     red = shown.map(lambda _: False)
     red["margin"] = True
-    return Exhibit(
+    return ReportItem(
         "losses",
         "Where EiG-Search is behind",
         "Every red margin, the largest first. Spread: the standard deviation of the margin over "
@@ -128,7 +128,7 @@ def _losses(losses: pd.DataFrame) -> Exhibit:
 
 
 def _table(margins: pd.DataFrame) -> Table:
-    wide = printed(_wide(margins).reset_index())
+    wide = with_display_names(_wide(margins).reset_index())
     wide.columns = [c if isinstance(c, str) else f"limit {c}" for c in wide.columns]
     red = wide.map(lambda value: isinstance(value, float) and value < -EVEN)
     return Table(wide, red)
@@ -136,19 +136,19 @@ def _table(margins: pd.DataFrame) -> Table:
 
 def _wide(margins: pd.DataFrame) -> pd.DataFrame:
     wide = margins.pivot(index=_POINT[:2], columns="limit", values="margin")
-    order = {name: place for place, name in enumerate(in_order(margins["explainer"]))}
+    order = {name: position for position, name in enumerate(sort_explainers(margins["explainer"]))}
     return wide.sort_index(key=lambda level: level.map(lambda name: order.get(name, name)))
 
 
 def _draw(margins: pd.DataFrame, theme: Theme) -> Figure:
-    settings, names = settings_of(margins), in_order(margins["explainer"])
+    settings, names = settings_of(margins), sort_explainers(margins["explainer"])
     figure, axes = panels(settings, height=0.6 + 0.22 * len(names))
     wide = _wide(margins)
     for number, (ax, setting) in enumerate(zip(axes, settings, strict=True)):
         _cells(ax, wide.loc[setting].reindex(names), theme)
         ax.set_xticks(range(len(wide.columns)), [f"{limit:g}" for limit in wide.columns])
         first = number % COLUMNS == 0
-        ax.set_yticks(range(len(names)), [display(name) for name in names] if first else [])
+        ax.set_yticks(range(len(names)), [display_name(name) for name in names] if first else [])
         ax.set_xlabel("limit")
     return figure
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eigsearch.bench.report.dot_plot import dot_panels
-from eigsearch.bench.report.figure import Exhibit, Table
+from eigsearch.bench.report.figure import ReportItem, Table
 from eigsearch.bench.report.theme import Theme, legend
-from eigsearch.bench.rows.frame import by_method, over_seeds, printed, section
+from eigsearch.bench.rows.frame import over_seeds, section, sort_by_method, with_display_names
 from eigsearch.bench.rows.published import published_value
 
 if TYPE_CHECKING:
@@ -33,19 +33,19 @@ _PROTOCOLS = {"auc": "near", "auc_whole": "whole", "auc_unsigned": "unsigned"}
 _MARKS = {"near": "o", "unsigned": "D", "whole": "|"}
 
 
-def node_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+def node_auc_items(frame: pd.DataFrame) -> list[ReportItem]:
     """Return the AUC of all methods under both protocols."""
     rows = section(frame, "nodes")
     if rows.empty:
         return []
     table = auc_frame(rows)
     return [
-        Exhibit(
+        ReportItem(
             "nodes",
             "Finding the motif of a node",
             _TEXT,
             draw=lambda theme: _draw(table, theme),
-            table=Table(printed(table)),
+            table=Table(with_display_names(table)),
         )
     ]
 
@@ -53,23 +53,23 @@ def node_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
 def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
     """Return setting, explainer, and AUC by protocol, pooled and as a mean over nodes."""
     by, pooled = ["setting", "dataset", "explainer"], rows["pooled"].astype(bool)
-    one = over_seeds(rows[pooled], by, list(_PROTOCOLS)).set_index(by)
-    each = over_seeds(rows[~pooled], by, list(_PROTOCOLS)).set_index(by)
-    table = one[[]].copy()
+    all_nodes = over_seeds(rows[pooled], by, list(_PROTOCOLS)).set_index(by)
+    per_node = over_seeds(rows[~pooled], by, list(_PROTOCOLS)).set_index(by)
+    table = all_nodes[[]].copy()
     for column, name in _PROTOCOLS.items():
-        table[f"{name}, pooled"], table[f"{name}, mean"] = one[column], each[column]
+        table[f"{name}, pooled"], table[f"{name}, mean"] = all_nodes[column], per_node[column]
     table = table.reset_index()
     pairs = zip(table["dataset"], table["explainer"], strict=True)
     table["paper"] = [published_value("auc", dataset, name) for dataset, name in pairs]
-    return by_method(table).drop(columns="dataset")
+    return sort_by_method(table).drop(columns="dataset")
 
 
 def _draw(table: pd.DataFrame, theme: Theme) -> Figure:
-    def draw_row(ax: Axes, place: int, colour: str, row: pd.Series) -> None:
+    def draw_row(ax: Axes, position: int, colour: str, row: pd.Series) -> None:
         for protocol, mark in _MARKS.items():
-            ax.plot(row[f"{protocol}, pooled"], place, mark, **_look(mark, colour))
+            ax.plot(row[f"{protocol}, pooled"], position, mark, **_mark_style(mark, colour))
         if row["paper"] == row["paper"] and row["paper"] is not None:
-            ax.plot([row["paper"]] * 2, [place - 0.4, place + 0.4], ":", color=theme.ink)
+            ax.plot([row["paper"]] * 2, [position - 0.4, position + 0.4], ":", color=theme.ink)
 
     figure, axes = dot_panels(table, theme, "AUC, pooled", draw_row)
     for ax in axes:
@@ -78,7 +78,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Figure:
     return figure
 
 
-def _look(mark: str, colour: str) -> dict[str, Any]:
+def _mark_style(mark: str, colour: str) -> dict[str, Any]:
     """Return how a mark is drawn: filled where signs count, else hollow."""
     size = {"o": 6, "D": 5, "|": 11}[mark]
     return {"ms": size, "mec": colour, "mfc": colour if mark == "o" else "none", "mew": 1.4}
@@ -88,7 +88,7 @@ def _handles(theme: Theme) -> list[Line2D]:
     from matplotlib.lines import Line2D
 
     marks = [
-        Line2D([], [], ls="", marker=mark, label=name, **_look(mark, theme.ink))
+        Line2D([], [], ls="", marker=mark, label=name, **_mark_style(mark, theme.ink))
         for name, mark in _MARKS.items()
     ]
     return [*marks, Line2D([], [], ls=":", color=theme.ink, label="published")]

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eigsearch.bench.report.figure import Exhibit, Table
-from eigsearch.bench.report.search_comparison import middle, ours
+from eigsearch.bench.report.figure import ReportItem, Table
+from eigsearch.bench.report.search_comparison import at_middle_limit, ours
 from eigsearch.bench.report.theme import Theme, panels, shades
 from eigsearch.bench.rows.frame import (
     OURS,
-    by_method,
-    compared,
-    display,
-    in_order,
-    printed,
+    display_name,
+    paper_comparison,
     section,
     settings_of,
+    sort_by_method,
+    sort_explainers,
+    with_display_names,
 )
 from eigsearch.metrics import METRICS
 from eigsearch.visualization.colors import BLUE
@@ -34,13 +34,13 @@ _OTHERS = (
 _STRONG = 0.55  # an overlap whose ground is dark enough for light letters
 
 
-def beyond_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+def other_metric_items(frame: pd.DataFrame) -> list[ReportItem]:
     """Return what the paper does not show."""
     return [*_metrics(frame), *_truth(frame), *_sizes(frame), *_agreement(frame)]
 
 
-def _metrics(frame: pd.DataFrame) -> list[Exhibit]:
-    rows = _served_by_most(middle(compared(frame)))
+def _metrics(frame: pd.DataFrame) -> list[ReportItem]:
+    rows = _served_by_most(at_middle_limit(paper_comparison(frame)))
     if rows.empty:
         return []
     wide = rows.groupby("explainer")[list(_OTHERS[:4])].mean()
@@ -49,16 +49,16 @@ def _metrics(frame: pd.DataFrame) -> list[Exhibit]:
     stable = stable[stable["search"] == wanted]
     wide = wide.join(stable.groupby("explainer")[list(_OTHERS[4:])].mean())
     wide.insert(0, "graphs", rows.groupby("explainer").size())
-    wide = wide.loc[in_order(wide.index)]
+    wide = wide.loc[sort_explainers(wide.index)]
     red = wide.drop(columns="graphs").apply(lambda c: c == c.max())
     red.loc[OURS] = False  # red is a baseline that leads a column
     red.insert(0, "graphs", False)
     table = wide.reset_index(names="method")
-    table["method"] = table["method"].map(display)
+    table["method"] = table["method"].map(display_name)
     definitions = " ".join(f"{name}: {METRICS[name].definition}" for name in _OTHERS)
     limit = rows["limit"].iloc[0]
     return [
-        Exhibit(
+        ReportItem(
             "metrics",
             "Metrics that EiG-Search does not optimise",
             f"Means over the settings {', '.join(settings_of(rows))} at limit {limit}; EiG-Search "
@@ -77,31 +77,31 @@ def _served_by_most(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[count == count.max()]
 
 
-def _truth(frame: pd.DataFrame) -> list[Exhibit]:
-    rows = middle(compared(frame))
+def _truth(frame: pd.DataFrame) -> list[ReportItem]:
+    rows = at_middle_limit(paper_comparison(frame))
     rows = rows[rows["auc"].notna()]
     if rows.empty:
         return []
     wide = rows.groupby(["setting", "explainer"])[["auc", "precision", "recall"]].mean()
     wide.insert(0, "graphs", rows.groupby(["setting", "explainer"]).size())
-    table = by_method(wide.reset_index())
+    table = sort_by_method(wide.reset_index())
     best = table.groupby("setting")["auc"].transform("max")
     red = table.map(lambda _: False)
     red["auc"] = (table["auc"] == best) & (table["explainer"] != OURS)
     return [
-        Exhibit(
+        ReportItem(
             "truth",
             "Finding what is known to matter",
             "Edges of the planted motif on BA-2Motifs, NO2 and NH2 on Mutagenicity (graphs that "
             "have them). AUC of the scores over all edges of a graph, precision and recall of the "
             "subgraph; means over graphs. A network need not use what is known to matter, so these "
             "say as much about the network. Red: a baseline leads.",
-            table=Table(printed(table), red),
+            table=Table(with_display_names(table), red),
         )
     ]
 
 
-def _sizes(frame: pd.DataFrame) -> list[Exhibit]:
+def _sizes(frame: pd.DataFrame) -> list[ReportItem]:
     rows = ours(section(frame, "fidelity"))
     rows = rows[rows["limit"] == rows["limit"].min()]
     if rows.empty:
@@ -111,7 +111,7 @@ def _sizes(frame: pd.DataFrame) -> list[Exhibit]:
     table = table.loc[:, (slice(None), ["mean", "25%", "50%", "75%"])]
     table.columns = [f"{name} {what}" for name, what in table.columns]
     return [
-        Exhibit(
+        ReportItem(
             "sizes",
             "The sizes that EiG-Search finds",
             f"Edges of the subgraph that the sweep chose under the limit {rows['limit'].iloc[0]}: "
@@ -138,15 +138,15 @@ def _histograms(rows: pd.DataFrame, theme: Theme) -> Figure:
     return figure
 
 
-def _agreement(frame: pd.DataFrame) -> list[Exhibit]:
-    rows = middle(section(frame, "fidelity"))
+def _agreement(frame: pd.DataFrame) -> list[ReportItem]:
+    rows = at_middle_limit(section(frame, "fidelity"))
     rows = rows[(rows["search"] == "fixed") & rows["keep"].notna()]
-    names = in_order(rows["explainer"])
+    names = sort_explainers(rows["explainer"])
     if len(names) < 2:
         return []
     matrix = agreement(rows, names)
     return [
-        Exhibit(
+        ReportItem(
             "agreement",
             "Which methods agree",
             "Mean Jaccard overlap |A ∩ B| / |A ∪ B| of the edges that two methods choose on the "
@@ -166,10 +166,11 @@ def agreement(rows: pd.DataFrame, names: list[str]) -> np.ndarray:
             names.index(name): set(keep)
             for name, keep in zip(group["explainer"], group["keep"], strict=True)
         }
-        for one, other in combinations(sorted(chosen), 2):
-            union = chosen[one] | chosen[other]
-            matrix[one, other] += len(chosen[one] & chosen[other]) / len(union) if union else 1.0
-            counts[one, other] += 1
+        for left, right in combinations(sorted(chosen), 2):
+            union = chosen[left] | chosen[right]
+            overlap = chosen[left] & chosen[right]
+            matrix[left, right] += len(overlap) / len(union) if union else 1.0
+            counts[left, right] += 1
     matrix, counts = matrix + matrix.T, counts + counts.T
     means = np.divide(matrix, counts, out=np.full_like(matrix, np.nan), where=counts > 0)
     np.fill_diagonal(means, 1.0)
@@ -181,7 +182,7 @@ def _heat(matrix: np.ndarray, names: list[str], theme: Theme) -> Figure:
     others = np.where(np.eye(len(names), dtype=bool), np.nan, matrix)
     ax.imshow(others, cmap=shades(theme, BLUE), vmin=0, vmax=1, aspect="auto")
     ax.grid(visible=False)
-    shown = [display(name) for name in names]
+    shown = [display_name(name) for name in names]
     ax.set_xticks(range(len(names)), shown, rotation=30, ha="right")
     ax.set_yticks(range(len(names)), shown)
     for (row, column), value in np.ndenumerate(others):

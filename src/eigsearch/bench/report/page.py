@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select_autoescape
 
-from eigsearch.bench.report.figure import Exhibit
+from eigsearch.bench.report.figure import ReportItem
 
 _KINDS = {"svg": "svg+xml", "png": "png"}
 
@@ -27,7 +27,7 @@ class Picture(NamedTuple):
 
 
 def page(
-    exhibits: Sequence[Exhibit],
+    report_items: Sequence[ReportItem],
     pictures: Mapping[str, Mapping[str, Picture]],
     conditions: Mapping[str, str],
 ) -> str:
@@ -36,7 +36,9 @@ def page(
         name: {ground: picture.address() for ground, picture in grounds.items()}
         for name, grounds in pictures.items()
     }
-    return template("report.html").render(exhibits=exhibits, pictures=shown, conditions=conditions)
+    return template("report.html").render(
+        report_items=report_items, pictures=shown, conditions=conditions
+    )
 
 
 @cache

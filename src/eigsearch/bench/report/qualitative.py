@@ -9,10 +9,10 @@ import torch
 from torch_geometric.data import Data
 
 from eigsearch import datasets
-from eigsearch.bench.report.figure import Exhibit
-from eigsearch.bench.report.search_comparison import middle
+from eigsearch.bench.report.figure import ReportItem
+from eigsearch.bench.report.search_comparison import at_middle_limit
 from eigsearch.bench.report.theme import Theme
-from eigsearch.bench.rows.frame import compared, display, in_order, settings_of
+from eigsearch.bench.rows.frame import display_name, paper_comparison, settings_of, sort_explainers
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.visualization import Names, plot
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 _CELL = (2.1, 1.6)
 
 
-def gallery_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+def qualitative_items(frame: pd.DataFrame) -> list[ReportItem]:
     """Return the grid of pictures, methods by settings."""
-    rows = middle(compared(frame))
+    rows = at_middle_limit(paper_comparison(frame))
     rows = rows[rows["picture"].notna()]
     if rows.empty:
         return []
     rows = rows.sort_values("seed").drop_duplicates(["setting", "explainer"])
     return [
-        Exhibit(
+        ReportItem(
             "pictures",
             "What each method shows",
             "One graph of each setting, the first of the first seed's sample: the same for every "
@@ -47,7 +47,7 @@ def gallery_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
 def _grid(rows: pd.DataFrame, theme: Theme) -> Figure:
     from matplotlib.figure import Figure
 
-    settings, names = settings_of(rows), in_order(rows["explainer"])
+    settings, names = settings_of(rows), sort_explainers(rows["explainer"])
     size = (_CELL[0] * len(settings), _CELL[1] * len(names))
     figure = Figure(figsize=size, facecolor="#ffffff")  # explanations are drawn for white paper
     axes = figure.subplots(len(names), len(settings), squeeze=False)
@@ -65,7 +65,7 @@ def _grid(rows: pd.DataFrame, theme: Theme) -> Figure:
                 figure.text(middle_of, 0.985, setting, ha="center", fontsize=9, color="#1c1e21")
             if column == 0:
                 words = {"transform": ax.transAxes, "ha": "right", "va": "center", "fontsize": 8}
-                ax.text(-0.03, 0.5, display(name), color="#1c1e21", **words)
+                ax.text(-0.03, 0.5, display_name(name), color="#1c1e21", **words)
     return figure
 
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eigsearch.bench.report.dot_plot import dot_panels
-from eigsearch.bench.report.figure import Exhibit, Table
+from eigsearch.bench.report.figure import ReportItem, Table
 from eigsearch.bench.report.margins import EVEN
 from eigsearch.bench.report.theme import Theme, legend, panels
-from eigsearch.bench.rows.frame import OURS, by_method, over_seeds, printed, section, settings_of
+from eigsearch.bench.rows.frame import (
+    OURS,
+    over_seeds,
+    section,
+    settings_of,
+    sort_by_method,
+    with_display_names,
+)
 from eigsearch.visualization.colors import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 
 if TYPE_CHECKING:
@@ -27,19 +34,19 @@ _SEARCHES = {
 _MIDDLE = 0.7  # the limit at which methods are put side by side
 
 
-def search_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+def search_items(frame: pd.DataFrame) -> list[ReportItem]:
     """Return what searches do for every ranking, and how they differ on ours."""
     return [*_with_and_without(frame), *_every_search(frame), *_optimum(frame)]
 
 
-def middle(frame: pd.DataFrame) -> pd.DataFrame:
+def at_middle_limit(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows at the limit at which methods are put side by side."""
     limits = sorted(frame["limit"].dropna().unique(), key=lambda limit: abs(limit - _MIDDLE))
     return frame[frame["limit"] == limits[0]] if limits else frame
 
 
-def _with_and_without(frame: pd.DataFrame) -> list[Exhibit]:
-    rows = middle(section(frame, "fidelity"))
+def _with_and_without(frame: pd.DataFrame) -> list[ReportItem]:
+    rows = at_middle_limit(section(frame, "fidelity"))
     rows = rows[rows["search"].isin(["fixed", "sweep"])]
     if rows.empty:
         return []
@@ -48,7 +55,7 @@ def _with_and_without(frame: pd.DataFrame) -> list[Exhibit]:
     wide = means.pivot(index=by[:2], columns="search", values=["gain", "sparsity"])
     wide = wide.reset_index()
     wide.columns = [" ".join(filter(None, column)) for column in wide.columns]
-    wide = by_method(wide.merge(lead_frame(frame), on=by[:2], how="left"))
+    wide = sort_by_method(wide.merge(lead_frame(frame), on=by[:2], how="left"))
     limit = rows["limit"].iloc[0]
     text = (
         f"Overall fidelity of each ranking cut at sparsity {limit} (hollow) and searched along the "
@@ -57,11 +64,11 @@ def _with_and_without(frame: pd.DataFrame) -> list[Exhibit]:
         "ranking's own. A search may return fewer edges than the cut. Lead: the gain of a searched "
         "baseline minus that of EiG-Search on the same graphs. Red: the baseline is ahead."
     )
-    table = printed(wide)
+    table = with_display_names(wide)
     red = table.map(lambda _: False)
     red["lead"] = table["lead"] > EVEN
     return [
-        Exhibit(
+        ReportItem(
             "search",
             "Every ranking without and with linear-complexity search",
             text,
@@ -73,7 +80,7 @@ def _with_and_without(frame: pd.DataFrame) -> list[Exhibit]:
 
 def lead_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Return setting, explainer and how far it is ahead of EiG-Search when searched alike."""
-    rows = middle(section(frame, "fidelity")).query("search == 'sweep'")
+    rows = at_middle_limit(section(frame, "fidelity")).query("search == 'sweep'")
     same = ["setting", "seed", "graph"]
     mine = rows[rows["explainer"] == OURS].set_index(same)["gain"].rename("mine")
     theirs = rows[rows["explainer"] != OURS].join(mine, on=same)
@@ -82,11 +89,11 @@ def lead_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _dumbbells(wide: pd.DataFrame, theme: Theme) -> Figure:
-    def draw_row(ax: Axes, place: int, colour: str, row: pd.Series) -> None:
+    def draw_row(ax: Axes, position: int, colour: str, row: pd.Series) -> None:
         without, with_search = row["gain fixed"], row["gain sweep"]
-        ax.plot([without, with_search], [place, place], color=colour, lw=1.6)
-        ax.plot(without, place, "o", ms=5, mfc=theme.paper, mec=colour)
-        ax.plot(with_search, place, "o", ms=6, color=colour)
+        ax.plot([without, with_search], [position, position], color=colour, lw=1.6)
+        ax.plot(without, position, "o", ms=5, mfc=theme.paper, mec=colour)
+        ax.plot(with_search, position, "o", ms=6, color=colour)
 
     figure, axes = dot_panels(wide, theme, "overall fidelity", draw_row)
     marks = {"cut at the limit": theme.paper, "searched under it": theme.ink}
@@ -100,7 +107,7 @@ def _mark(theme: Theme, label: str, fill: str) -> Line2D:
     return Line2D([], [], ls="", marker="o", mfc=fill, mec=theme.ink, label=label)
 
 
-def _every_search(frame: pd.DataFrame) -> list[Exhibit]:
+def _every_search(frame: pd.DataFrame) -> list[ReportItem]:
     rows = section(frame, "searches")
     if rows.empty:
         return []
@@ -109,7 +116,7 @@ def _every_search(frame: pd.DataFrame) -> list[Exhibit]:
     curves = over_seeds(rows, ["setting", "search", "limit"], columns)
     table = rows.groupby(["search", "limit"], sort=False)[columns].mean().reset_index()
     table = table.rename(columns={"asked": "evaluations"})
-    whole = curves[[c for c in curves if not c.endswith("_std")]].copy()
+    means = curves[[c for c in curves if not c.endswith("_std")]].copy()
     text = (
         "The same linear gradients under every search and limit. Gain is what searches maximise; "
         "robust gain, precision and recall (against planted motifs and, on Mutagenicity, NO2 and "
@@ -119,18 +126,18 @@ def _every_search(frame: pd.DataFrame) -> list[Exhibit]:
         "the planted motif: read gain together with precision and recall."
     )
     return [
-        Exhibit(
+        ReportItem(
             "searches",
             "Every search at every limit",
             text,
             draw=lambda theme: _search_lines(curves, theme),
             table=Table(table),
         ),
-        Exhibit(
+        ReportItem(
             "searches_by_setting",
             "Every search, setting by setting",
             "As above, for each setting.",
-            table=Table(whole.rename(columns={"asked": "evaluations"})),
+            table=Table(means.rename(columns={"asked": "evaluations"})),
         ),
     ]
 
@@ -152,7 +159,7 @@ def _search_lines(curves: pd.DataFrame, theme: Theme) -> Figure:
     return figure
 
 
-def _optimum(frame: pd.DataFrame) -> list[Exhibit]:
+def _optimum(frame: pd.DataFrame) -> list[ReportItem]:
     gaps = optimum_gaps(frame)
     if gaps.empty:
         return []
@@ -161,7 +168,7 @@ def _optimum(frame: pd.DataFrame) -> list[Exhibit]:
     table.insert(1, "graphs", table["setting"].map(count))
     order = [c for c in ("setting", "graphs", *_SEARCHES) if c in table]
     return [
-        Exhibit(
+        ReportItem(
             "optimum",
             "How far from the best subgraph there is",
             "The mean gain that is missing to the best of all subgraphs of the allowed sizes "

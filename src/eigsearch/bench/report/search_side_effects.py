@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eigsearch.bench.report.figure import Exhibit, Table
+from eigsearch.bench.report.figure import ReportItem, Table
 from eigsearch.bench.rows.frame import over_seeds, section
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ _COLUMNS = {
 }
 
 
-def drift_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
+def side_effect_items(frame: pd.DataFrame) -> list[ReportItem]:
     """Return what each search finds where the truth is known."""
-    table = drift_frame(frame)
+    table = side_effect_frame(frame)
     if table.empty:
         return []
     limit = section(frame, "drift")["limit"].iloc[0]
@@ -35,10 +35,10 @@ def drift_exhibits(frame: pd.DataFrame) -> list[Exhibit]:
         "and the overlap with the explanations of disturbed copies say whether what they find "
         "means more."
     )
-    return [Exhibit("drift", "What a search does not see", text, table=Table(table))]
+    return [ReportItem("drift", "What a search does not see", text, table=Table(table))]
 
 
-def drift_frame(frame: pd.DataFrame) -> pd.DataFrame:
+def side_effect_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Return setting, search, and the means of what searches see and do not see."""
     rows = section(frame, "drift")
     rows = rows[~rows["pooled"].astype(bool)]

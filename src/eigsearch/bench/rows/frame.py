@@ -1,4 +1,4 @@
-"""Rows as a table to compute with: which of them count, and means over seeds."""
+"""Benchmark rows as a pandas frame: selection, ordering, means over seeds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_frame(path: str | Path) -> pd.DataFrame:
         raise MissingExtraError("pandas", "bench", "read benchmark rows") from None
     frame = Results(path).read().to_pandas()
     frame["setting"] = frame["dataset"] + " " + frame["model"].str.upper()
-    # Where nothing is known to matter there is nothing to be precise about.
+    # Precision is undefined where a graph has no true edges (recall is NaN there).
     frame["precision"] = frame["precision"].where(frame["recall"].notna())
     return frame
 
@@ -35,8 +35,8 @@ def section(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     return frame[(frame["section"] == name) & (frame["status"] == "ok")]
 
 
-def compared(frame: pd.DataFrame, name: str = "fidelity") -> pd.DataFrame:
-    """Return the rows of an experiment as the paper compares: only EiG-Search searches."""
+def paper_comparison(frame: pd.DataFrame, name: str = "fidelity") -> pd.DataFrame:
+    """Return the rows that the paper compares: EiG-Search searches, baselines are cut."""
     rows = section(frame, name)
     wanted = rows["explainer"].eq(OURS).map({True: "sweep", False: "fixed"})
     return rows[rows["search"] == wanted]
@@ -45,25 +45,26 @@ def compared(frame: pd.DataFrame, name: str = "fidelity") -> pd.DataFrame:
 def over_seeds(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
     """Return the mean over seeds of the means over predictions, and `…_std` over seeds.
 
-    The spread is 0 where there is one seed.
+    The standard deviation is 0 where there is one seed.
     """
     seeds = frame.groupby([*by, "seed"], sort=False)[list(columns)].mean()
     grouped = seeds.groupby(level=list(range(len(by))), sort=False)
-    spread = grouped.std().fillna(0.0).add_suffix("_std")
-    return grouped.mean().join(spread).reset_index()
+    std = grouped.std().fillna(0.0).add_suffix("_std")
+    return grouped.mean().join(std).reset_index()
 
 
-def in_order(names: Sequence[str]) -> list[str]:
+def sort_explainers(names: Sequence[str]) -> list[str]:
     """Return explainers in the order of the registry, EiG-Search first."""
     known = registered_names()
     return sorted(set(names), key=lambda name: (known.index(name) if name in known else 99, name))
 
 
-def by_method(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table sorted by setting, and within by method in the order of the registry."""
-    order = in_order(table["explainer"])
-    place = table["explainer"].map(order.index)
-    return table.assign(place=place).sort_values(["setting", "place"]).drop(columns="place")
+def sort_by_method(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table sorted by setting, and then by method in the order of the registry."""
+    order = sort_explainers(table["explainer"])
+    position = table["explainer"].map(order.index)
+    ordered = table.assign(position=position).sort_values(["setting", "position"])
+    return ordered.drop(columns="position")
 
 
 def settings_of(frame: pd.DataFrame) -> list[str]:
@@ -71,15 +72,15 @@ def settings_of(frame: pd.DataFrame) -> list[str]:
     return sorted(frame["setting"].unique())
 
 
-def display(name: str) -> str:
-    """Return what an explainer is called in print.
+def display_name(name: str) -> str:
+    """Return the display name of an explainer.
 
-    >>> display("gradcam")
+    >>> display_name("gradcam")
     'Grad-CAM'
     """
     return method_class(name).card.name if name in registered_names() else name
 
 
-def printed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose column `explainer` has names as they are in print."""
-    return table.assign(explainer=table["explainer"].map(display))
+def with_display_names(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with display names in the column `explainer`."""
+    return table.assign(explainer=table["explainer"].map(display_name))

@@ -46,11 +46,11 @@ class Results:
         remove_leftovers(self.folder)
 
     def expect(self, keys: Iterable[str]) -> None:
-        """Note which runs belong to the plan."""
+        """Record which runs belong to the plan."""
         write_atomic(self.path / _RUNS, "".join(f"{key}\n" for key in sorted(keys)).encode())
 
-    def forget(self, keys: Iterable[str]) -> None:
-        """Remove the rows of some runs, so that they are done again."""
+    def remove(self, keys: Iterable[str]) -> None:
+        """Remove the rows of the given runs, so that they are executed again."""
         gone = pa.array(keys, pa.string())
         for file in self._files():
             table = _table(file)

@@ -1,4 +1,4 @@
-"""A ranker that remembers: several searches over one ranking, which is computed and timed once."""
+"""Cache the rankings of an explainer, so that several searches share and time one ranking."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from eigsearch._utils.fingerprint import digest_of
 from eigsearch.explainers import Method
 
 
-class Remembering:
-    """Ranks as a method does, once for each prediction.
+class CachedRanker:
+    """Computes the ranking of each prediction once.
 
     Attributes:
         method: The method.
-        cost: The seconds that the last asked ranking took when it was computed.
-        spent: The seconds that all rankings took.
+        seconds: The time that the last returned ranking took when it was computed.
+        total_seconds: The time that all rankings took.
     """
 
     def __init__(self, method: Method) -> None:
         self.method = method
-        self.cost = self.spent = 0.0
-        self._known: dict[str, tuple[Tensor, float]] = {}
+        self.seconds = self.total_seconds = 0.0
+        self._cache: dict[str, tuple[Tensor, float]] = {}
 
     @property
     def name(self) -> str:
@@ -38,17 +38,17 @@ class Remembering:
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the method's scores."""
-        asked = {"x": data.x, "edges": data.edge_index, "target": target, "node": node}
-        key = digest_of([asked])
-        if key not in self._known:
+        inputs = {"x": data.x, "edges": data.edge_index, "target": target, "node": node}
+        key = digest_of([inputs])
+        if key not in self._cache:
             start = time.perf_counter()
             scores = self.method.rank(model, data, target, node)
-            taken = time.perf_counter() - start
-            self._known[key] = scores, taken
-            self.spent += taken
-        scores, self.cost = self._known[key]
+            seconds = time.perf_counter() - start
+            self._cache[key] = scores, seconds
+            self.total_seconds += seconds
+        scores, self.seconds = self._cache[key]
         return scores
 
-    def forget(self) -> None:
-        """Forget all rankings, as after a warm-up."""
-        self._known.clear()
+    def clear(self) -> None:
+        """Drop all cached rankings, as after a warm-up."""
+        self._cache.clear()

@@ -1,4 +1,4 @@
-"""The machine and the versions that rows were made with."""
+"""Describe the machine and the package versions that rows were made with."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def processor() -> str:
 
 
 @cache
-def software() -> str:
+def versions_json() -> str:
     """Return the versions that a row depends on, and torch's threads, as JSON."""
     found = {**versions(), "python": platform.python_version(), "threads": torch.get_num_threads()}
     return json.dumps(found, sort_keys=True)
 
 
-def load() -> float | None:
-    """Return how many processes wanted a core in the last minute: times on a busy machine lie."""
+def system_load() -> float | None:
+    """Return the 1-minute load average, which says whether times can be trusted."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None

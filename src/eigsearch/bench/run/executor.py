@@ -1,4 +1,4 @@
-"""Carries out a plan: the runs that are not finished yet, on one process, several, or Ray."""
+"""Execute the unfinished runs of a plan, in one process, in several, or on Ray."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from eigsearch._utils.name_lookup import resolve
 from eigsearch.bench.plan import Plan
 from eigsearch.bench.rows.results import Results
-from eigsearch.bench.run.runner import Finished, RunJob
-from eigsearch.bench.run.trained_explainers import forget
+from eigsearch.bench.run.runner import FinishedRun, RunJob
+from eigsearch.bench.run.trained_explainers import clear_caches
 from eigsearch.bench.run_spec import RunSpec
 from eigsearch.parallel import perform
 from eigsearch.parallel.backend import check_workers
@@ -29,34 +29,34 @@ class Progress:
 
     done: int
     total: int
-    last: Finished
+    last: FinishedRun
     seconds_left: float
 
 
-def carry_out(
+def run_plan(
     plan: Plan,
     out: str | Path,
     workers: int | None = None,
     again: str | None = None,
     ray: str | None = None,
 ) -> Iterator[Progress]:
-    """Do the runs of a plan that have no rows yet; yield after each.
+    """Execute the runs of a plan that have no rows yet; yield progress after each.
 
     Whatever stops it, the same call goes on where it was and ends with the same rows. The rows of
     the section, or of the explainer, `again` are removed first. `ray` is the address of a cluster
     to run on.
     """
     check_workers(workers, ray)  # before rows are removed to be taken again
-    forget()
+    clear_caches()
     results = Results(out)
     results.prepare()
     runs = {run.key: run for run in plan.runs()}
     if again is not None:
-        results.forget(_belonging(runs, again))
+        results.remove(_keys_of(runs, again))
     finished = results.finished()
     results.expect(runs)
     waiting = {key: run for key, run in runs.items() if key not in finished}
-    known: list[Finished] = []
+    known: list[FinishedRun] = []
     for last in perform(RunJob(plan.name), list(waiting.values()), workers=workers, ray=ray):
         key = last.spec.key
         results.write(key, last.rows)
@@ -67,27 +67,28 @@ def carry_out(
     results.pack()
 
 
-def _belonging(runs: Mapping[str, RunSpec], name: str) -> list[str]:
+def _keys_of(runs: Mapping[str, RunSpec], name: str) -> list[str]:
     """Return the keys of the runs of a section, or of an explainer."""
-    names = dict.fromkeys(each for run in runs.values() for each in (run.section, run.explainer))
+    names = dict.fromkeys(name for run in runs.values() for name in (run.section, run.explainer))
     chosen = resolve("section or explainer", name, names)
     return [key for key, run in runs.items() if chosen in (run.section, run.explainer)]
 
 
-def seconds_left(known: Sequence[Finished], waiting: Sequence[RunSpec]) -> float:
+def seconds_left(known: Sequence[FinishedRun], waiting: Sequence[RunSpec]) -> float:
     """Return how long runs may take: per prediction, what the nearest finished ones did.
 
     Those are of the same section and explainer, else of the same explainer, else of any.
     """
     paces: dict[tuple[str, ...], list[float]] = {}
-    for each in known:
-        for kin in _kinship(each.spec):
-            paces.setdefault(kin, []).append(each.seconds / each.spec.sample)
+    for run in known:
+        for kin in _similar_runs(run.spec):
+            paces.setdefault(kin, []).append(run.seconds / run.spec.sample)
     means = {kin: sum(values) / len(values) for kin, values in paces.items()}
     return sum(
-        run.sample * next(means[kin] for kin in _kinship(run) if kin in means) for run in waiting
+        spec.sample * next(means[kin] for kin in _similar_runs(spec) if kin in means)
+        for spec in waiting
     )
 
 
-def _kinship(run: RunSpec) -> list[tuple[str, ...]]:
+def _similar_runs(run: RunSpec) -> list[tuple[str, ...]]:
     return [(run.section, run.explainer), (run.explainer,), ()]

@@ -17,7 +17,7 @@ from eigsearch.options import Options
 from eigsearch.pipeline import Pipeline
 
 
-def inducing_rows(spec: RunSpec) -> Iterator[Row]:
+def induced_subgraph_rows(spec: RunSpec) -> Iterator[Row]:
     """Yield, for each prediction and limit, one row for each inducing technique."""
     setting = load_setting(spec.dataset, spec.model)
     ranker = explainers.get(spec.explainer, **spec.options)

@@ -1,17 +1,22 @@
-"""What an explanation is worth, as columns of a row."""
+"""Compute the metric columns of a benchmark row from explanations."""
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from eigsearch import metrics
 from eigsearch.bench.rows.schema import Row
 from eigsearch.datasets.ground_truth import candidates, true_edges
 from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.pipeline import Instance, Pipeline
 
 _HALF = 0.5  # of two classes, the one above it is predicted
 
@@ -40,9 +45,9 @@ def fidelity_columns(explanation: SubgraphExplanation) -> Row:
 
 def label_columns(explanation: SubgraphExplanation) -> Row:
     """Return fidelities by label, for a prediction between two classes."""
-    whole = explanation.value > _HALF
-    plus = int(whole) - int(float(explanation.found.removed[0]) > _HALF)
-    minus = int(whole) - int(float(explanation.found.kept[0]) > _HALF)
+    full = explanation.value > _HALF
+    plus = int(full) - int(float(explanation.found.removed[0]) > _HALF)
+    minus = int(full) - int(float(explanation.found.kept[0]) > _HALF)
     return {
         "label_fidelity_plus": float(plus),
         "label_fidelity_minus": float(minus),
@@ -55,16 +60,16 @@ def truth_columns(explanation: SubgraphExplanation) -> Row:
     truth = true_edges(explanation)
     if truth is None:
         return {}
-    near, mask = candidates(explanation), explanation.edge_mask
+    judged, mask = candidates(explanation), explanation.edge_mask
     values = {
-        **auc_columns(explanation.edge_score, truth, near),
-        "precision": metrics.precision(mask, truth, near),
-        "recall": metrics.recall(mask, truth, near),
+        **auc_columns(explanation.edge_score, truth, judged),
+        "precision": metrics.precision(mask, truth, judged),
+        "recall": metrics.recall(mask, truth, judged),
     }
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
-def auc_columns(score: Tensor, truth: Tensor, near: Tensor) -> dict[str, float]:
+def auc_columns(score: Tensor, truth: Tensor, judged: Tensor) -> dict[str, float]:
     """Return the AUC under each protocol.
 
     `auc` counts the edges that could be removed. `auc_whole` counts all edges, those out of reach
@@ -72,14 +77,52 @@ def auc_columns(score: Tensor, truth: Tensor, near: Tensor) -> dict[str, float]:
     edges out of reach, `auc_unsigned` is the first without the sign of scores: the paper's own
     score of an edge there has none.
     """
-    last = score.where(near, score.min() - 1)
+    last = score.where(judged, score.min() - 1)
     values = {
-        "auc": metrics.auc(score, truth, near),
-        "auc_whole": metrics.auc(last, truth, torch.ones_like(near)),
+        "auc": metrics.auc(score, truth, judged),
+        "auc_whole": metrics.auc(last, truth, torch.ones_like(judged)),
     }
-    if not bool(near.all()):
-        values["auc_unsigned"] = metrics.auc(score.abs(), truth, near)
+    if not bool(judged.all()):
+        values["auc_unsigned"] = metrics.auc(score.abs(), truth, judged)
     return values
+
+
+def pooled_row(explanations: Sequence[SubgraphExplanation]) -> Row:
+    """Return the row with the AUC over the edges of all explained nodes at once."""
+    scores = torch.cat([found.edge_score for found in explanations])
+    truths = torch.cat([t for t in map(true_edges, explanations) if t is not None])
+    judged = torch.cat([candidates(found) for found in explanations])
+    return {"pooled": True, **auc_columns(scores, truths, judged)}
+
+
+def add_robust(
+    explained: Sequence[tuple[Row, SubgraphExplanation]], model: Any, samples: int
+) -> None:
+    """Add robust fidelity to the rows of explanations, with model calls shared between them."""
+    claims = [metrics.Claim.of(explanation) for _, explanation in explained]
+    found = metrics.robust_fidelities(model, claims, samples=samples) if claims else []
+    for (row, _), robust in zip(explained, found, strict=True):
+        row["robust_fidelity_plus"] = float(robust.fidelity_plus)
+        row["robust_fidelity_minus"] = float(robust.fidelity_minus)
+        row["robust_gain"] = float(robust.gain)
+
+
+def stability_columns(run: Pipeline, explanation: SubgraphExplanation, samples: int) -> Row:
+    """Return how much of an explanation survives feature noise and renumbering."""
+    data = copy.copy(explanation.data)
+    data.explained = torch.zeros(int(data.num_nodes), dtype=torch.bool)
+    if explanation.node is not None:
+        data.explained[explanation.node] = True  # what finds the node in another numbering
+
+    def explain(graph: Data) -> Tensor:
+        node = int(graph.explained.nonzero()) if bool(graph.explained.any()) else None
+        (again,) = run.explain([Instance(graph, explanation.target, node)])
+        return again.edge_mask
+
+    return {
+        "noise_stability": metrics.noise_stability(explain, data, samples=samples),
+        "relabelling_stability": metrics.relabelling_stability(explain, data, samples=samples),
+    }
 
 
 def picture(explanation: SubgraphExplanation) -> str:

@@ -1,4 +1,4 @@
-"""Does a run: warms up, explains, measures; what goes wrong is a row."""
+"""Execute one run: warm up, explain, measure; an error becomes a row."""
 
 from __future__ import annotations
 
@@ -10,14 +10,20 @@ from itertools import product
 from typing import Any
 
 from eigsearch.bench.rows.schema import Row
-from eigsearch.bench.run.cached_ranker import Remembering
-from eigsearch.bench.run.environment import load, machine, software
-from eigsearch.bench.run.extras import add_robust, stability_columns
-from eigsearch.bench.run.induced_subgraphs import inducing_rows
-from eigsearch.bench.run.pooled import pooled_row
-from eigsearch.bench.run.row_metrics import fidelity_columns, label_columns, picture, truth_columns
+from eigsearch.bench.run.cached_ranker import CachedRanker
+from eigsearch.bench.run.environment import machine, system_load, versions_json
+from eigsearch.bench.run.induced_subgraphs import induced_subgraph_rows
+from eigsearch.bench.run.row_metrics import (
+    add_robust,
+    fidelity_columns,
+    label_columns,
+    picture,
+    pooled_row,
+    stability_columns,
+    truth_columns,
+)
 from eigsearch.bench.run.setting import Prediction, Setting, load_setting
-from eigsearch.bench.run.trained_explainers import ready
+from eigsearch.bench.run.trained_explainers import make_explainer
 from eigsearch.bench.run_spec import RunSpec
 from eigsearch.errors import UnsupportedError
 from eigsearch.explanation.explanation import SubgraphExplanation
@@ -27,7 +33,7 @@ from eigsearch.ranking.rankers import CandidateRanker, Ranker
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedRun:
     """The rows of a run, and the seconds that it took in all."""
 
     spec: RunSpec
@@ -41,22 +47,22 @@ class RunJob:
 
     plan: str
 
-    def open(self) -> Callable[[RunSpec], Finished]:
+    def open(self) -> Callable[[RunSpec], FinishedRun]:
         """Return what does a run."""
         import torch
 
         torch.set_num_threads(1)  # times are those of one core, whatever runs beside it
         return self._do
 
-    def _do(self, spec: RunSpec) -> Finished:
+    def _do(self, spec: RunSpec) -> FinishedRun:
         start = time.perf_counter()
-        found = inducing_rows(spec) if spec.kind == "induce" else _explain_rows(spec)
-        about = _about(spec, self.plan)
-        rows = [{**about, **row} for row in _caught(found)]
-        return Finished(spec, rows, time.perf_counter() - start)
+        found = induced_subgraph_rows(spec) if spec.kind == "induce" else _explain_rows(spec)
+        about = _shared_columns(spec, self.plan)
+        rows = [{**about, **row} for row in _with_errors(found)]
+        return FinishedRun(spec, rows, time.perf_counter() - start)
 
 
-def _about(spec: RunSpec, plan: str) -> Row:
+def _shared_columns(spec: RunSpec, plan: str) -> Row:
     """Return the columns that all rows of a run share."""
     return {
         "run": spec.key,
@@ -71,23 +77,23 @@ def _about(spec: RunSpec, plan: str) -> Row:
         "pooled": False,
         "status": "ok",
         "machine": machine(),
-        "versions": software(),
-        "load": load(),
+        "versions": versions_json(),
+        "load": system_load(),
     }
 
 
-def _caught(rows: Iterable[Row]) -> list[Row]:
+def _with_errors(rows: Iterable[Row]) -> list[Row]:
     """Return the rows, and one with the reason where they end early."""
     found: list[Row] = []
     try:
         found.extend(rows)
     except Exception as error:
-        found.append(_reason(error))
+        found.append(_error_columns(error))
     return found
 
 
-def _reason(error: Exception) -> Row:
-    """Return the columns of what could not be done; a method may not serve every model."""
+def _error_columns(error: Exception) -> Row:
+    """Return the columns of an error; `skipped` where a method does not support the model."""
     status = "skipped" if isinstance(error, UnsupportedError) else "failed"
     return {"status": status, "reason": f"{type(error).__name__}: {error}"}
 
@@ -95,30 +101,25 @@ def _reason(error: Exception) -> Row:
 def _explain_rows(spec: RunSpec) -> Iterator[Row]:
     setting = load_setting(spec.dataset, spec.model)
     sample = setting.sample(spec.sample, spec.seed, spec.max_groups)
-    method, training = ready(spec)
+    method, training = make_explainer(spec)
     shared: Row = {
         "task": setting.dataset.task,
         "level": method.level,
-        "dataset_size": _dataset_size(setting),
+        "dataset_size": setting.dataset.num_predictions,
         "provenance": setting.dataset.provenance,
         **training,
     }
-    ranker: Any = method if isinstance(method, CandidateRanker) else Remembering(method)
+    ranker: Any = method if isinstance(method, CandidateRanker) else CachedRanker(method)
     _warm_up(setting, sample, ranker)
     for search, limit in product(spec.searches, spec.sparsities):
         yield from (
             {**shared, "search": search, "limit": limit, **row}
-            for row in _Pass(setting, spec, ranker, search, limit).rows(sample)
+            for row in _SearchRun(setting, spec, ranker, search, limit).rows(sample)
         )
 
 
-def _dataset_size(setting: Setting) -> int:
-    dataset = setting.dataset
-    return len(dataset) if dataset.task == "graph" else int(dataset[0].num_nodes)
-
-
 def _warm_up(setting: Setting, sample: list[Prediction], ranker: Any) -> None:
-    """Explain one prediction for nothing: the first one pays for caches and lazy imports."""
+    """Explain one prediction untimed: the first one pays for caches and lazy imports."""
     try:
         Pipeline(setting.model, Options(ranker=ranker)).explain(
             [setting.instance(p) for p in sample[:1]]
@@ -126,11 +127,11 @@ def _warm_up(setting: Setting, sample: list[Prediction], ranker: Any) -> None:
     except Exception:
         return  # the same error comes again where it becomes a row
     finally:
-        if isinstance(ranker, Remembering):
-            ranker.forget()
+        if isinstance(ranker, CachedRanker):
+            ranker.clear()
 
 
-class _Pass:
+class _SearchRun:
     """All predictions of a sample through one search at one limit."""
 
     def __init__(
@@ -164,21 +165,21 @@ class _Pass:
             if self.spec.stability_samples:
                 row |= stability_columns(self.run, found, self.spec.stability_samples)
         except Exception as error:
-            return row | _reason(error), None
+            return row | _error_columns(error), None
         return row, found
 
     def _timed(self, prediction: Prediction) -> tuple[SubgraphExplanation, Row]:
         """Return an explanation and its time; of a ranking the time it took when it was new."""
-        ranker = self.ranker if isinstance(self.ranker, Remembering) else None
-        before = ranker.spent if ranker else 0.0
+        ranker = self.ranker if isinstance(self.ranker, CachedRanker) else None
+        before = ranker.total_seconds if ranker else 0.0
         start = time.perf_counter()
         (found,) = self.run.explain([self.setting.instance(prediction)])
-        taken = time.perf_counter() - start
+        elapsed = time.perf_counter() - start
         if ranker is None:
-            return found, {"seconds": taken}
-        search = taken - (ranker.spent - before)
+            return found, {"seconds": elapsed}
+        search = elapsed - (ranker.total_seconds - before)
         return found, {
-            "rank_seconds": ranker.cost,
+            "rank_seconds": ranker.seconds,
             "search_seconds": search,
-            "seconds": ranker.cost + search,
+            "seconds": ranker.seconds + search,
         }

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import torch
 from numpy.random import RandomState
 from torch import Tensor
 
@@ -14,12 +13,11 @@ from eigsearch import datasets
 from eigsearch.datasets import GraphDataset
 from eigsearch.inputs.edge_groups import make_groups
 from eigsearch.models import zoo
-from eigsearch.models.batches import minibatches
+from eigsearch.models.evaluation import predict_classes
 from eigsearch.pipeline import Instance
 
 # Lu et al. 2024 explain correctly classified graphs of one class, on BA-2Motifs of both.
 EXPLAINED_CLASS = {"MUTAG": 1, "NCI1": 1, "Mutagenicity": 0}
-_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Setting:
         """
         right = [p for p in self._correct() if self._is_small(p, max_groups)]
         order = RandomState(seed).permutation(len(right))
-        return [right[place] for place in order[:count]]
+        return [right[index] for index in order[:count]]
 
     def _correct(self) -> list[Prediction]:
         label, predicted = _classes(self)
@@ -59,11 +57,10 @@ class Setting:
             right &= label == wanted
         if self.dataset.task == "node":
             right &= self.dataset[0].node_motif >= 0
-        places = right.nonzero().flatten().tolist()
         node_task = self.dataset.task == "node"
         return [
-            Prediction(0 if node_task else place, place if node_task else None, int(label[place]))
-            for place in places
+            Prediction(0 if node_task else row, row if node_task else None, int(label[row]))
+            for row in right.nonzero().flatten().tolist()
         ]
 
     def _is_small(self, prediction: Prediction, max_groups: int | None) -> bool:
@@ -81,12 +78,4 @@ def load_setting(dataset: str, model: str) -> Setting:
 @lru_cache(maxsize=4)
 def _classes(setting: Setting) -> tuple[Tensor, Tensor]:
     """Return the true and the predicted class of each graph, or of each node."""
-    dataset = setting.dataset
-    count = len(dataset) if dataset.task == "graph" else int(dataset[0].num_nodes)
-    label, predicted = [], []
-    with torch.inference_mode():
-        for part in minibatches(dataset, torch.arange(count), _BATCH):
-            output = setting.model(part.x, part.edge_index, batch=part.batch)
-            predicted.append(output[part.rows].argmax(dim=1))
-            label.append(part.y.flatten())
-    return torch.cat(label), torch.cat(predicted)
+    return predict_classes(setting.model, setting.dataset)

@@ -1,4 +1,4 @@
-"""Explainers that are ready to rank: made, seeded, and trained once in a process."""
+"""Construct the explainer of a run, seeded, and trained once per process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eigsearch.bench.run_spec import RunSpec
 from eigsearch.explainers import Method
 
 
-def ready(spec: RunSpec) -> tuple[Method, Row]:
+def make_explainer(spec: RunSpec) -> tuple[Method, Row]:
     """Return a run's explainer, and the columns about its training.
 
     Experiments that train it alike share one training, with the time that it took.
@@ -33,19 +33,19 @@ def _trained(
     explainer: str, options: str, seed: int, dataset: str, model: str, fit_sample: int | None
 ) -> tuple[Method, Row]:
     setting = load_setting(dataset, model)
-    graphs = setting.dataset.graphs[:: _every(len(setting.dataset), fit_sample)]
+    graphs = setting.dataset.graphs[:: _stride(len(setting.dataset), fit_sample)]
     method = explainers.get(explainer, seed=seed, **json.loads(options))
     start = time.perf_counter()
     method.fit(setting.model, graphs)
     return method, {"train_seconds": time.perf_counter() - start, "fit_sample": len(graphs)}
 
 
-def forget() -> None:
-    """Forget what this process has loaded and trained: files may have changed since."""
-    for known in (data_digest, load_setting, _trained):
-        known.cache_clear()
+def clear_caches() -> None:
+    """Clear what this process has loaded and trained: files may have changed since."""
+    for cached in (data_digest, load_setting, _trained):
+        cached.cache_clear()
 
 
-def _every(count: int, wanted: int | None) -> int:
+def _stride(count: int, wanted: int | None) -> int:
     """Return the step that takes about `wanted` of `count` graphs, all classes among them."""
     return 1 if wanted is None else max(1, count // wanted)

@@ -45,13 +45,13 @@ def bench(
     """
     from collections import Counter
 
-    from eigsearch.bench import carry_out, read_plan
+    from eigsearch.bench import read_plan, run_plan
     from eigsearch.cli.console import print_line
 
     chosen = read_plan(plan)
     where = out or HOME / chosen.name
     status: Counter[str] = Counter()
-    for now in carry_out(chosen, where, workers, again, ray):
+    for now in run_plan(chosen, where, workers, again, ray):
         status.update(row["status"] for row in now.last.rows)
         typer.echo(
             f"[{now.done}/{now.total}] {now.last.spec.title}: {len(now.last.rows)} rows in "
