@@ -72,7 +72,7 @@ def test_the_figures_that_docs_show_are_made_from_the_rows() -> None:
     folder = figures.PAPER / "report" / "figures"
     pages = "".join(page.read_text() for page in PAGES)
     shown = set(re.findall(r"report/figures/(\w+)\.svg", pages))
-    drawn = {each.name: each.draw for each in exhibits(read_frame(figures.PAPER)) if each.draw}
+    drawn = {each.name: each.draw for each in report_items(read_frame(figures.PAPER)) if each.draw}
     assert shown == {"gain", "margins", "nodes", "searches"}
     for name in sorted(shown):
         text = (folder / f"{name}.svg").read_text()
