@@ -104,7 +104,7 @@ def test_a_mapped_file_is_cut_only_where_it_is_asked(tmp_path: Path, monkeypatch
     save_file(GRAPHS, tmp_path / "0.safetensors")
     cut = []
     real = Column.value
-    monkeypatch.setattr(Column, "cut", lambda self, n: cut.append(n) or real(self, n))
+    monkeypatch.setattr(Column, "value", lambda self, n: cut.append(n) or real(self, n))
     part = DirectorySource(tmp_path).part([4, 7])
     assert [part[place].num_edges for place in range(2)] == [GRAPHS[n].num_edges for n in (4, 7)]
     assert set(cut) == {4, 7}
