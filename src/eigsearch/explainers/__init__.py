@@ -6,9 +6,10 @@ Each explainer is a module, or a folder if it takes several, in the folder of it
 - `perturbation`: remove or perturb parts of the graph;
 - `gradient`: differentiate the prediction;
 - `decomposition`: decompose the forward pass, or read attention;
-- `games`: values of nodes in cooperative games;
+- `games`: values of nodes or edges in cooperative games;
 - `learned_masks`: masks on edges, optimised for one prediction or trained on a data set;
 - `generators`: policies that grow a subgraph;
+- `surrogate`: a simpler model fitted to the predictions;
 - `baselines`: what every explainer should beat.
 
 `common` holds what several explainers share.

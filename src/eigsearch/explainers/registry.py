@@ -42,6 +42,12 @@ _BUILT_IN = {  # name → "module below eigsearch.explainers:class", in the orde
     "input_x_gradient": "gradient.captum_methods:InputXGradient",
     "guided_bp": "gradient.captum_methods:GuidedBackprop",
     "deeplift": "gradient.captum_methods:DeepLIFT",
+    "graphlime": "surrogate.graphlime:GraphLIME",
+    "dnx": "surrogate.dnx:DnX",
+    "fastdnx": "surrogate.dnx:FastDnX",
+    "relex": "surrogate.relex:RelEx",
+    "geco": "perturbation.geco:GECo",
+    "gnnshap": "games.gnnshap:GNNShap",
     "occlusion": "perturbation.occlusion:Occlusion",
     "random": "baselines.random:Random",
 }

@@ -1,0 +1,1 @@
+"""Explainers that fit a simpler model to the predictions and read that one."""
