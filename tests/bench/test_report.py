@@ -12,6 +12,7 @@ from eigsearch.bench.report.builder import write_report
 from eigsearch.bench.report.discussion import write_discussion
 from eigsearch.bench.report.figure import Table
 from eigsearch.bench.report.margins import loss_frame, margin_frame
+from eigsearch.bench.report.node_auc import auc_frame
 from eigsearch.bench.report.other_metrics import agreement
 from eigsearch.bench.report.search_comparison import lead_frame, optimum_gaps
 from eigsearch.bench.report.theme import DARK, LIGHT
@@ -68,6 +69,19 @@ def test_means_are_over_seeds() -> None:
     (line,) = over_seeds(frame, ["name"], ["gain"]).to_dict("records")
     assert line["gain"] == 0.5
     assert line["gain_std"] == pytest.approx(0.7071, abs=1e-4)
+
+
+def test_auc_frame_leaves_out_what_a_score_type_does_not_allow() -> None:
+    auc = {"auc": 0.9, "auc_whole": 0.95, "auc_unsigned": 0.4}
+    node = ROW | auc | {"section": "nodes", "setting": "Tree-Grid GIN", "dataset": "Tree-Grid"}
+    named = [node | {"explainer": name} for name in ("eig_search", "pgexplainer", "degree")]
+    table = auc_frame(pd.DataFrame(named + [row | {"pooled": True} for row in named]))
+    table = table.set_index("explainer")
+    assert table["near, mean"].tolist() == [0.9] * 3
+    unsigned = table["unsigned, mean"].notna()
+    assert unsigned.to_dict() == {"eig_search": True, "pgexplainer": False, "degree": True}
+    pooled = table["near, pooled"].notna()
+    assert pooled.to_dict() == {"eig_search": True, "pgexplainer": True, "degree": False}
 
 
 def test_margins_are_at_the_sparsity_that_was_found(results: Path) -> None:

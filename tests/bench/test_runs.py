@@ -13,11 +13,12 @@ from eigsearch import datasets, explain
 from eigsearch.bench import Results, RunSpec, parse_plan, run_plan
 from eigsearch.bench.rows.schema import TIMES, Row
 from eigsearch.bench.run.executor import seconds_left
-from eigsearch.bench.run.row_metrics import auc_columns
+from eigsearch.bench.run.row_metrics import auc_columns, pooled_row
 from eigsearch.bench.run.runner import FinishedRun, RunJob
 from eigsearch.bench.run.setting import load_setting
 from eigsearch.bench.run.trained_explainers import clear_caches, make_explainer
 from eigsearch.errors import InputError
+from eigsearch.explainers import ScoreType
 
 
 def _spec(explainer: str = "eig_search", **more: object) -> RunSpec:
@@ -144,8 +145,24 @@ def test_nodes_have_both_protocols_and_a_pool() -> None:
 
 def test_edges_out_of_reach_stand_behind_whatever_the_sign_of_scores() -> None:
     score, truth = torch.tensor([-1.0, -2.0, 0.0, 0.0]), torch.tensor([1, 0, 0, 0]).bool()
-    found = auc_columns(score, truth, torch.tensor([1, 1, 0, 0]).bool())
+    near = torch.tensor([1, 1, 0, 0]).bool()
+    found = auc_columns(score, truth, near, ScoreType.SIGNED)
     assert found == {"auc": 1.0, "auc_whole": 1.0, "auc_unsigned": 0.0}
+
+
+def test_auc_columns_of_logits_have_no_unsigned_auc() -> None:
+    score, truth = torch.tensor([-1.0, -2.0, 0.0]), torch.tensor([1, 0, 0]).bool()
+    found = auc_columns(score, truth, torch.tensor([1, 1, 0]).bool(), ScoreType.LOGIT)
+    assert found == {"auc": 1.0, "auc_whole": 1.0}
+
+
+def test_rows_of_an_explainer_that_returns_ranks_have_no_pool() -> None:
+    more = {"dataset": "Tree-Grid", "searches": ("sweep",), "sparsities": (0.5,), "sample": 2}
+    rows = _rows(_spec("degree", **more))
+    assert [row["status"] for row in rows] == ["ok", "ok"]
+    assert not any(row["pooled"] for row in rows)
+    with pytest.raises(InputError, match=r"comparable between graphs .*'rank'"):
+        pooled_row([], ScoreType.RANK)
 
 
 def test_techniques_are_compared_on_one_ranking() -> None:

@@ -39,9 +39,9 @@ class ScoreType(str, Enum):
     P_VALUE = "p-value"
 
     @property
-    def has_sign(self) -> bool:
-        """Whether |score| is a meaningful importance that differs from the score."""
-        return self is ScoreType.SIGNED
+    def allows_absolute(self) -> bool:
+        """Whether |score| is an importance; of a logit it would turn "leave out" into "keep"."""
+        return self is not ScoreType.LOGIT
 
     @property
     def is_comparable(self) -> bool:

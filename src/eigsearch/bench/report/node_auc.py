@@ -9,6 +9,7 @@ from eigsearch.bench.report.figure import ReportItem, Table
 from eigsearch.bench.report.theme import Theme, legend
 from eigsearch.bench.rows.frame import over_seeds, section, sort_by_method, with_display_names
 from eigsearch.bench.rows.published import published_value
+from eigsearch.explainers.registry import method_class, names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,9 @@ _TEXT = (
     "from edges that matter as well. Whole: candidates are all edges of the graph, those out of "
     "reach last; most are easy negatives, so knowing the neighbourhood is nearly enough. Unsigned: "
     "near, by the size of a score without its sign, so an edge that speaks against the class "
-    "counts as found. Pooled puts the edges of all nodes in one list, mean is over nodes. The "
+    "counts as found; logits have no such reading, because a negative one means to leave an edge "
+    "out. Mean is over nodes; pooled puts the edges of all nodes in one list, which ranks and "
+    "p-values of different computation graphs cannot share. The "
     "paper scores an edge here by the norm of the change of all outputs, which has no sign, and "
     "does not state its candidates."
 )
@@ -51,27 +54,41 @@ def node_auc_items(frame: pd.DataFrame) -> list[ReportItem]:
 
 
 def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return setting, explainer, and AUC by protocol, pooled and as a mean over nodes."""
+    """Return setting, explainer, and AUC by protocol, pooled and as a mean over nodes.
+
+    Cells are empty if the type of an explainer's scores does not allow the protocol.
+    """
     by, pooled = ["setting", "dataset", "explainer"], rows["pooled"].astype(bool)
-    all_nodes = over_seeds(rows[pooled], by, list(_PROTOCOLS)).set_index(by)
-    per_node = over_seeds(rows[~pooled], by, list(_PROTOCOLS)).set_index(by)
-    table = all_nodes[[]].copy()
+    rows = rows.assign(auc_unsigned=rows["auc_unsigned"].where(_allowed(rows, "allows_absolute")))
+    comparable = _allowed(rows, "is_comparable")
+    over_pool = over_seeds(rows[pooled & comparable], by, list(_PROTOCOLS)).set_index(by)
+    over_nodes = over_seeds(rows[~pooled], by, list(_PROTOCOLS)).set_index(by)
+    table = over_nodes[[]].copy()
     for column, name in _PROTOCOLS.items():
-        table[f"{name}, pooled"], table[f"{name}, mean"] = all_nodes[column], per_node[column]
+        table[f"{name}, mean"], table[f"{name}, pooled"] = over_nodes[column], over_pool[column]
     table = table.reset_index()
     pairs = zip(table["dataset"], table["explainer"], strict=True)
     table["paper"] = [published_value("auc", dataset, name) for dataset, name in pairs]
     return sort_by_method(table).drop(columns="dataset")
 
 
+def _allowed(rows: pd.DataFrame, property_name: str) -> pd.Series:
+    """Return which rows are of explainers whose scores have a property of `ScoreType`."""
+    allowed = {
+        name: name not in names() or getattr(method_class(name).card.score_type, property_name)
+        for name in rows["explainer"].unique()
+    }
+    return rows["explainer"].map(allowed).astype(bool)
+
+
 def _draw(table: pd.DataFrame, theme: Theme) -> Figure:
     def draw_row(ax: Axes, position: int, colour: str, row: pd.Series) -> None:
         for protocol, mark in _MARKS.items():
-            ax.plot(row[f"{protocol}, pooled"], position, mark, **_mark_style(mark, colour))
+            ax.plot(row[f"{protocol}, mean"], position, mark, **_mark_style(mark, colour))
         if row["paper"] == row["paper"] and row["paper"] is not None:
             ax.plot([row["paper"]] * 2, [position - 0.4, position + 0.4], ":", color=theme.ink)
 
-    figure, axes = dot_panels(table, theme, "AUC, pooled", draw_row)
+    figure, axes = dot_panels(table, theme, "AUC, mean over nodes", draw_row)
     for ax in axes:
         ax.axvline(0.5, color=theme.ink, linewidth=0.5)
     legend(figure, _handles(theme), len(axes))

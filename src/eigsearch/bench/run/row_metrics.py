@@ -15,6 +15,8 @@ from torch_geometric.data import Data
 from eigsearch import metrics
 from eigsearch.bench.rows.schema import Row
 from eigsearch.datasets.ground_truth import candidates, true_edges
+from eigsearch.errors import InputError
+from eigsearch.explainers import ScoreType
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.pipeline import Instance, Pipeline
 
@@ -55,44 +57,55 @@ def label_columns(explanation: SubgraphExplanation) -> Row:
     }
 
 
-def truth_columns(explanation: SubgraphExplanation) -> Row:
+def truth_columns(explanation: SubgraphExplanation, score_type: ScoreType) -> Row:
     """Return how well scores and subgraph find the edges that are known to matter."""
     truth = true_edges(explanation)
     if truth is None:
         return {}
     judged, mask = candidates(explanation), explanation.edge_mask
     values = {
-        **auc_columns(explanation.edge_score, truth, judged),
+        **auc_columns(explanation.edge_score, truth, judged, score_type),
         "precision": metrics.precision(mask, truth, judged),
         "recall": metrics.recall(mask, truth, judged),
     }
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
-def auc_columns(score: Tensor, truth: Tensor, judged: Tensor) -> dict[str, float]:
+def auc_columns(
+    score: Tensor, truth: Tensor, judged: Tensor, score_type: ScoreType
+) -> dict[str, float]:
     """Return the AUC under each protocol.
 
     `auc` counts the edges that could be removed. `auc_whole` counts all edges, those out of reach
     behind the others: methods that score below zero are not punished for it. For nodes, which have
     edges out of reach, `auc_unsigned` is the first without the sign of scores: the paper's own
-    score of an edge there has none.
+    score of an edge there has none. Logits have no such column: their sign is no direction.
     """
     last = score.where(judged, score.min() - 1)
     values = {
         "auc": metrics.auc(score, truth, judged),
         "auc_whole": metrics.auc(last, truth, torch.ones_like(judged)),
     }
-    if not bool(judged.all()):
+    if not bool(judged.all()) and score_type.allows_absolute:
         values["auc_unsigned"] = metrics.auc(score.abs(), truth, judged)
     return values
 
 
-def pooled_row(explanations: Sequence[SubgraphExplanation]) -> Row:
-    """Return the row with the AUC over the edges of all explained nodes at once."""
+def pooled_row(explanations: Sequence[SubgraphExplanation], score_type: ScoreType) -> Row:
+    """Return the row with the AUC over the edges of all explained nodes at once.
+
+    Raises:
+        InputError: If the scores of different computation graphs cannot be compared.
+    """
+    if not score_type.is_comparable:
+        raise InputError(
+            "Expected scores that are comparable between graphs (got scores of the type "
+            f"{score_type.value!r}). Average the AUC over nodes instead."
+        )
     scores = torch.cat([found.edge_score for found in explanations])
     truths = torch.cat([t for t in map(true_edges, explanations) if t is not None])
     judged = torch.cat([candidates(found) for found in explanations])
-    return {"pooled": True, **auc_columns(scores, truths, judged)}
+    return {"pooled": True, **auc_columns(scores, truths, judged, score_type)}
 
 
 def add_robust(

@@ -26,6 +26,7 @@ from eigsearch.bench.run.setting import Prediction, Setting, load_setting
 from eigsearch.bench.run.trained_explainers import make_explainer
 from eigsearch.bench.run_spec import RunSpec
 from eigsearch.errors import UnsupportedError
+from eigsearch.explainers import ScoreType
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.options import Options
 from eigsearch.pipeline import Pipeline
@@ -111,10 +112,11 @@ def _explain_rows(spec: RunSpec) -> Iterator[Row]:
     }
     ranker: Any = method if isinstance(method, CandidateRanker) else CachedRanker(method)
     _warm_up(setting, sample, ranker)
+    score_type = method.card.score_type
     for search, limit in product(spec.searches, spec.sparsities):
         yield from (
             {**shared, "search": search, "limit": limit, **row}
-            for row in _SearchRun(setting, spec, ranker, search, limit).rows(sample)
+            for row in _SearchRun(setting, spec, ranker, search, limit, score_type).rows(sample)
         )
 
 
@@ -135,8 +137,15 @@ class _SearchRun:
     """All predictions of a sample through one search at one limit."""
 
     def __init__(
-        self, setting: Setting, spec: RunSpec, ranker: Ranker, search: str, limit: float
+        self,
+        setting: Setting,
+        spec: RunSpec,
+        ranker: Ranker,
+        search: str,
+        limit: float,
+        score_type: ScoreType,
     ) -> None:
+        self.score_type = score_type
         self.setting, self.spec, self.ranker = setting, spec, ranker
         self.run = Pipeline(setting.model, Options(sparsity=limit, ranker=ranker, search=search))
 
@@ -147,8 +156,9 @@ class _SearchRun:
         if self.spec.robust_samples:
             add_robust(explained, self.setting.model, self.spec.robust_samples)
         rows = [row for row, _ in answers]
-        if self.setting.dataset.task == "node" and explained:
-            rows.append(pooled_row([found for _, found in explained]))
+        pools = self.setting.dataset.task == "node" and self.score_type.is_comparable
+        if pools and explained:
+            rows.append(pooled_row([found for _, found in explained], self.score_type))
         for row, found in explained[: self.spec.pictures]:
             row["picture"] = picture(found)
         return rows
@@ -159,7 +169,8 @@ class _SearchRun:
             found, times = self._timed(prediction)
             if not found.num_groups:
                 raise UnsupportedError(found.note)
-            row |= times | fidelity_columns(found) | truth_columns(found)
+            row |= times | fidelity_columns(found)
+            row |= truth_columns(found, self.score_type)
             if self.setting.dataset.num_classes == 2:
                 row |= label_columns(found)
             if self.spec.stability_samples:
