@@ -41,7 +41,7 @@ def by_hand(asked: PreparedInstance, row: Tensor, subgraph_kind: SubgraphKind) -
     return part
 
 
-@pytest.mark.parametrize("induce", SubgraphKind)
+@pytest.mark.parametrize("subgraph_kind", SubgraphKind)
 def test_a_union_is_what_pyg_would_batch(subgraph_kind: SubgraphKind) -> None:
     instances = [instance(0), instance(1)]
     width = {SubgraphKind.NODE_INDUCED: 9, SubgraphKind.ZEROED_FEATURES: 9}.get(subgraph_kind, 9)
@@ -59,7 +59,7 @@ def test_a_union_is_what_pyg_would_batch(subgraph_kind: SubgraphKind) -> None:
         torch.testing.assert_close(batch[name], expected[name], msg=name)
 
 
-@pytest.mark.parametrize("induce", SubgraphKind)
+@pytest.mark.parametrize("subgraph_kind", SubgraphKind)
 def test_a_union_comes_apart_as_a_batch_of_pyg_does(subgraph_kind: SubgraphKind) -> None:
     instances = [instance(0), instance(1)]
     instances[1].data.u = torch.full((3, 2), 1.0)
