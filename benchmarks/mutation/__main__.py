@@ -1,0 +1,84 @@
+"""Mutate a fixed sample of places in the core, and count the mutants that tests kill.
+
+    python -m benchmarks.mutation                 # 160 mutants of seed 0
+    python -m benchmarks.mutation --seed 1 --count 40 --part search
+    python -m benchmarks.mutation --list          # only print the sample
+
+A mutant is killed when a test of its module, or of the properties of the whole, fails or does not
+end. Survivors are printed and written to `benchmarks/results/mutation/seed-N.csv`; the reasons why
+they live are in docs/design/mutation.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+from pathlib import Path
+
+from benchmarks.mutation.mutants import Mutant, mutants_of
+from benchmarks.mutation.runner import Runner, runner
+from benchmarks.mutation.targets import modules
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results" / "mutation"
+
+
+def sample(seed: int, count: int, part: str) -> list[Mutant]:
+    """Return the mutants to try, in the order of files and lines."""
+    files = [path for path in modules(ROOT) if part in str(path)]
+    found = [mutant for path in files for mutant in mutants_of(ROOT, path)]
+    chosen = random.Random(seed).sample(range(len(found)), min(count, len(found)))
+    return [found[number] for number in sorted(chosen)]
+
+
+def verdict(run: Runner, mutant: Mutant) -> str:
+    """Return "killed", "endless" or "survived"."""
+    with run.holding(mutant):
+        outcome = run.outcome(modules(ROOT)[mutant.path])
+    return {"passed": "survived", "failed": "killed"}.get(outcome, outcome)
+
+
+def check_tests_pass(run: Runner, mutants: list[Mutant]) -> None:
+    """Raise if tests fail without a mutant: then they would kill every one."""
+    tests = dict.fromkeys(test for mutant in mutants for test in modules(ROOT)[mutant.path])
+    if run.outcome(list(tests)) != "passed":
+        raise SystemExit((run.copy / "tests.log").read_text()[-4000:])
+
+
+def write(path: Path, rows: list[tuple[Mutant, str]]) -> None:
+    """Write what became of each mutant."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["module", "line", "before", "after", "verdict"])
+        for mutant, result in rows:
+            writer.writerow([mutant.path, mutant.line, mutant.before, mutant.text, result])
+
+
+def main() -> None:
+    """Run the sample and print the share of mutants that were killed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=160)
+    parser.add_argument("--part", default="", help="only modules whose path contains this")
+    parser.add_argument("--list", action="store_true", help="print the mutants and stop")
+    options = parser.parse_args()
+    mutants = sample(options.seed, options.count, options.part)
+    if options.list:
+        print(*mutants, sep="\n")
+        return
+    rows: list[tuple[Mutant, str]] = []
+    with runner(ROOT) as run:
+        check_tests_pass(run, mutants)
+        for number, mutant in enumerate(mutants, 1):
+            rows.append((mutant, verdict(run, mutant)))
+            print(f"{number}/{len(mutants)}  {rows[-1][1]:8}  {mutant}", flush=True)
+    killed = sum(result != "survived" for _, result in rows)
+    print(f"killed {killed} of {len(rows)} ({killed / len(rows):.1%})")
+    if not options.part:
+        write(RESULTS / f"seed-{options.seed}.csv", rows)
+
+
+if __name__ == "__main__":
+    main()
