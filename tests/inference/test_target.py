@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -149,3 +150,17 @@ def test_the_prediction_is_the_default_target() -> None:
     assert (target.index, prediction) == (2, 0)
     target, value = resolved(torch.tensor([0.25]), task="regression")
     assert (target.index, value) == (0, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("return_type", "even"), [("raw", 0.0), ("probs", 0.5), ("log_probs", -math.log(2))]
+)
+def test_resolve_target_binary_output_at_even_odds_predicts_class_0(
+    return_type: str, even: float
+) -> None:
+    """As PyG has it: class 1 is predicted where the score is above 0, not at 0."""
+    for shift, expected in ((0.0, 0), (1e-6, 1), (-1e-6, 0)):
+        output = torch.tensor([even + shift], dtype=torch.float64)
+        options = {"task": "binary_classification", "return_type": return_type}
+        target, prediction = resolved(output, **options)
+        assert (target.index, prediction) == (expected, expected)

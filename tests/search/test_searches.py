@@ -190,6 +190,20 @@ def test_parsimony_buys_smaller_subgraphs():
     assert sizes[1] < sizes[0]
 
 
+@pytest.mark.parametrize("parsimony", [0.02, 0.1])
+def test_refine_parsimony_above_the_default_is_never_below_the_sweep(parsimony: float) -> None:
+    """A smaller subgraph may have the higher objective, and still a lower gain than the sweep's."""
+    model = Net(3)
+    graphs = [random_graph(seed) for seed in range(12)]
+    refined = eigsearch.explain_dataset(model, graphs, search=Refine(parsimony=parsimony))
+    swept = eigsearch.explain_dataset(model, graphs)
+    smaller = 0
+    for found, sweep in zip(refined, swept, strict=True):
+        assert found.gain >= sweep.gain - 1e-6
+        smaller += found.size < sweep.size
+    assert smaller  # else nothing was at stake
+
+
 def test_an_anchor_keeps_the_search_at_the_head_of_the_ranking():
     model = Net(3)
     graphs = [random_graph(seed, nodes=12, edges=24) for seed in range(6)]
