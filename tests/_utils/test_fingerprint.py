@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 
@@ -10,7 +13,7 @@ import torch
 
 import eigsearch
 from eigsearch import search
-from eigsearch._utils.fingerprint import describe_value, hidden_state
+from eigsearch._utils.fingerprint import describe_value, hidden_state, model_digest
 from eigsearch.explainers import Random
 from eigsearch.options import Options
 from eigsearch.search import SEARCHES, FixedSize, Refine
@@ -84,3 +87,73 @@ def test_an_explanation_says_how_it_was_obtained():
     )
     assert ex.config["search"] == "refine(rounds=9)"
     assert ex.config["ranker"] == "Random(seed=1)"
+
+
+class Scaled(torch.nn.Module):
+    """A network with a setting that no weight shows."""
+
+    def __init__(self, factor: float = 1.0) -> None:
+        super().__init__()
+        self.times = factor
+        self.layer = torch.nn.Linear(2, 2)
+        torch.nn.init.ones_(self.layer.weight)
+        torch.nn.init.ones_(self.layer.bias)
+
+    def forward(self, x):
+        return self.times * self.layer(x)
+
+
+def test_model_digest_covers_settings_and_not_the_mode():
+    assert model_digest(Scaled().train()) == model_digest(Scaled().eval())
+    assert model_digest(Scaled()) != model_digest(Scaled(2.0))
+    assert model_digest(partial(Scaled())) != model_digest(partial(Scaled(2.0)))
+
+
+def test_model_digest_covers_the_code_of_forward():
+    def make(sign: int) -> type:
+        class Changed(Scaled):
+            if sign > 0:
+
+                def forward(self, x):
+                    return self.layer(x)
+            else:
+
+                def forward(self, x):
+                    return -self.layer(x)
+
+        return Changed
+
+    assert model_digest(make(1)()) == model_digest(make(1)()) != model_digest(make(-1)())
+
+
+def test_model_digest_covers_functions_and_constants_that_forward_uses(monkeypatch):
+    before = model_digest(Helped())
+    monkeypatch.setattr(f"{__name__}.HALF", 0.25)
+    assert model_digest(Helped()) != before
+
+
+HALF = 0.5
+
+
+def helper(x):
+    return HALF * x
+
+
+class Helped(Scaled):
+    def forward(self, x):
+        return helper(self.layer(x))
+
+
+def test_model_digest_is_the_same_in_another_process():
+    code = f"from {__name__} import *; print(model_digest(Helped()))"
+    results = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            check=True,
+            text=True,
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+        ).stdout.strip()
+        for seed in (1, 2)
+    }
+    assert results == {model_digest(Helped())}

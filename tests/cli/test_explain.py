@@ -115,6 +115,42 @@ def test_the_same_command_goes_on_and_another_is_refused(run, refused, tmp_path:
     assert [file.read_bytes() for file in rows] == whole
 
 
+def test_explain_resumed_with_other_model_args_and_the_same_weights_is_refused(
+    run, refused, own: Path
+) -> None:
+    (own / "dials.py").write_text(
+        "import mynet\n"
+        "class Net(mynet.Net):\n"
+        "    def __init__(self, loud=1.0):\n"
+        "        super().__init__()\n"
+        "        self.forward_scale = lambda: loud\n"
+        "    def forward(self, x, edge_index, batch):\n"
+        "        return self.forward_scale() * super().forward(x, edge_index, batch)\n"
+    )
+    import mynet
+
+    save_file(mynet.Net().state_dict(), own / "net.safetensors")
+    run_it = ("explain", "--data", "mine.pt", "--model", "dials:Net", "--out", "out")
+    command = (*run_it, "--weights", "net.safetensors")
+    run(*command, "--model-args", '{"loud": 1.0}')
+    run(*command, "--model-args", '{"loud": 1.0}')
+    assert "config.model" in refused(*command, "--model-args", '{"loud": 3.0}')
+    (own / "dials.py").write_text((own / "dials.py").read_text() + "# another file\n")
+    assert "config.model_file" in refused(*command, "--model-args", '{"loud": 1.0}')
+
+
+def test_explain_resumed_on_a_changed_file_of_graphs_is_refused(run, refused, own: Path) -> None:
+    graphs = [graph.clone() for graph in generate("BA-2Motifs").graphs[:160]]
+    save_graphs(graphs, own / "many.safetensors")
+    command = ("explain", "--data", "many.safetensors", "--model", "mynet:make", "--out", "out")
+    run(*command, "--index", "0:4")
+    for number, graph in enumerate(graphs):
+        if number % 5 not in (0, 2):  # 96 of 160, of which a sample of 64 would see none
+            graph.x += 1
+    save_graphs(graphs, own / "many.safetensors")
+    assert "config.data" in refused(*command, "--index", "0:4")
+
+
 def test_an_explainer_is_trained_before_a_run_goes_on_and_not_for_another(
     run, refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,13 +21,13 @@ from eigsearch.parallel import (
     DirectorySource,
     MappedSource,
     MemorySource,
+    Progress,
     SmilesSource,
     explain_many,
     explain_to,
 )
 from eigsearch.parallel.pickling import pack, unpack
 from eigsearch.parallel.sources import files
-from eigsearch.parallel.sources.sampled import sampled_digest
 from tests.parallel.networks import Choosy, Small
 from tests.parallel.test_run_to_directory import broken, row_bytes
 
@@ -133,8 +134,9 @@ def test_any_source_becomes_a_file(tmp_path: Path) -> None:
     for source in (DatabaseSource(database), MemorySource(GRAPHS), molecules):
         save_file(source, tmp_path / "any.safetensors")
         mapped = MappedSource(tmp_path / "any.safetensors")
-        assert mapped.digest == sampled_digest(source)
         assert len(mapped) == len(source)
+        for place in range(len(source)):
+            assert_same_graph(source[place], mapped[place])
 
 
 def assert_same_graph(one: Data, other: Data) -> None:
@@ -268,3 +270,46 @@ def test_explanations_come_in_order_without_a_directory(in_memory: Path, workers
 def test_without_a_directory_the_first_failure_is_raised() -> None:
     with pytest.raises(ModelError, match="I do not like this graph"):
         list(explain_many(Choosy(), broken(3)))
+
+
+def write_source(kind: str, directory: Path, graphs: list[Data]) -> Any:
+    """Write graphs, or molecules in their number, and return the source that reads them."""
+    directory.mkdir(exist_ok=True)
+    if kind == "smiles":
+        carbons = ["C" * (2 + int(graph.x[0, 0])) for graph in graphs]
+        pd.DataFrame({"smiles": carbons}).to_parquet(directory / "all.parquet")
+        return SmilesSource(directory / "all.parquet")
+    if kind == "database":
+        database = OnDiskDataset(str(directory / str(len(list(directory.iterdir())))))
+        database.extend(graphs)
+        return DatabaseSource(database)
+    save_file(graphs, directory / f"0.{kind}")
+    return DirectorySource(directory)
+
+
+@pytest.mark.parametrize("kind", ["pt", "safetensors", "database", "smiles"])
+def test_digest_of_a_source_changes_with_any_one_graph(kind: str, tmp_path: Path) -> None:
+    """Of 100 graphs every single one counts, and writing the same again does not."""
+    graphs = [GRAPHS[number % 20].clone() for number in range(100)]
+    digest = write_source(kind, tmp_path, graphs).digest
+    assert write_source(kind, tmp_path, graphs).digest == digest
+    for number in (1, 50, 99):  # none of them was among 64 samples
+        changed = [graph.clone() for graph in graphs]
+        changed[number].x[0, 0] += 1
+        assert write_source(kind, tmp_path, changed).digest != digest
+
+
+@pytest.mark.parametrize("suffix", ["pt", "safetensors"])
+def test_a_file_that_changes_during_a_run_stops_it(suffix: str, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    file = tmp_path / "data" / f"0.{suffix}"
+    save_file(GRAPHS, file)
+
+    def truncate(now: Progress) -> None:
+        if now.done == 4:
+            file.write_bytes(file.read_bytes()[:1000])
+
+    source, out = DirectorySource(file.parent), tmp_path / "out"
+    with pytest.raises(InputError, match="to stay as it was while its graphs are explained"):
+        explain_to(out, Small(), source, shard_size=4, progress=truncate)
+    assert [row["error"] for row in store.rows(out)] == [None] * 4

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
 from functools import partial
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def hidden_state(value: Any) -> dict[str, Any]:
     if isinstance(value, MethodType):
         return hidden_state(value.__self__)
     if isinstance(value, Module):
-        return value.state_dict()
+        return {"model": model_digest(value)}
     described = {"name", *_readable_options(value)}
     state = getattr(value, "__dict__", {})
     return {name: held for name, held in state.items() if name not in described}
@@ -74,11 +75,47 @@ def digest_of(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def model_digest(model: Any) -> str:
-    """Return the SHA-256 of a model's class and weights."""
+    """Return the SHA-256 of a model: its weights, its settings and its code.
+
+    Weights alone do not decide outputs: the same ones fit another dropout, another aggregation,
+    another `forward`.
+    """
     if not isinstance(model, Module):
         return digest_of([{"kind": describe_value(model)}, dict(_leaves(hidden_state(model)))])
-    cls = type(model)
-    return digest_of([{"kind": f"{cls.__module__}.{cls.__qualname__}"}, model.state_dict()])
+    state = {**dict(model.named_buffers()), **model.state_dict()}
+    modules = {name: _describe_module(module) for name, module in model.named_modules()}
+    return digest_of([modules, dict(_leaves(state))])
+
+
+def _describe_module(module: Module) -> dict[str, Any]:
+    """Return the class of a module, the hash of its code, and its settings."""
+    cls = type(module)
+    settings = {name: _setting(value) for name, value in _public(module)}
+    return {
+        "class": f"{cls.__module__}.{cls.__qualname__}",
+        "code": code_digest(cls),
+        "settings": sorted((name, value) for name, value in settings.items() if value is not None),
+    }
+
+
+def _public(module: Module) -> Iterator[tuple[str, Any]]:
+    """Yield the public attributes of a module but its mode, which explaining sets."""
+    for name, value in vars(module).items():
+        if not name.startswith("_") and name != "training":
+            yield name, value
+
+
+def _setting(value: Any) -> str | None:
+    """Return an attribute that decides outputs as text; None for caches and other objects."""
+    if isinstance(value, (FunctionType, BuiltinFunctionType, partial, type)):
+        return str(describe_value(value))
+    if isinstance(value, (list, tuple)):
+        return repr([_setting(item) for item in value])
+    if isinstance(value, dict):
+        return repr(sorted((str(key), _setting(item)) for key, item in value.items()))
+    if is_dataclass(value):
+        return _setting({"": type(value).__qualname__, **vars(value)})
+    return repr(value) if _is_scalar(value) and value is not None else None
 
 
 def held_digest(value: Any) -> str | None:
@@ -153,7 +190,9 @@ def _describe_function(function: Any) -> str:
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the tensors and scalars that make up a value, each with its path."""
-    if isinstance(value, Module) or hasattr(value, "rank"):  # a ranker inside another
+    if isinstance(value, Module):
+        value = model_digest(value)
+    elif hasattr(value, "rank"):  # a ranker inside another
         yield path, describe_value(value)
         value = hidden_state(value)
     elif isinstance(value, np.ndarray):

@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 from eigsearch import __version__
 from eigsearch.cli.commands import (
     bench,
+    check,
     compare,
     datasets,
     demo,
@@ -81,5 +82,17 @@ def common(
     """Serve the options that stand before a command."""
 
 
-for command in (demo, explain, compare, view, train, datasets, models, explainers, bench, report):
+for command in (
+    demo,
+    explain,
+    compare,
+    view,
+    check,
+    train,
+    datasets,
+    models,
+    explainers,
+    bench,
+    report,
+):
     app.command(cls=_OptionalRayAddress)(command)

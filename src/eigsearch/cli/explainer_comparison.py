@@ -54,6 +54,8 @@ def _attempt(name: str, run: ExplainRun, seed: int, path: Path) -> dict[str, Any
 
 def _so_far(path: Path, count: int) -> dict[str, Any]:
     """Return the means of a run that ended early, counting missing rows as failures."""
+    if not store.ResultDirectory(path).manifest_path.exists():  # stopped before the first row
+        return {"rows": count, "failures": count, **dict.fromkeys((*store.MEANS, "seconds"))}
     found = store.summarize(path)
     return {**found, "rows": count, "failures": count - (found["rows"] - found["failures"])}
 

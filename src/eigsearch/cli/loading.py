@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import load_file
 from torch_geometric.data import Data
 
+from eigsearch._utils.file_digest import files_digest
 from eigsearch._utils.name_lookup import resolve
 from eigsearch.cli.console import print_note
 from eigsearch.datasets import GraphDataset
@@ -91,6 +92,16 @@ def load_network(
     return network
 
 
+def describe_model(model: str, arguments: str | None) -> dict[str, Any]:
+    """Return what a manifest records of a model beside its digest."""
+    described: dict[str, Any] = {"model_name": model}
+    if ":" in model:
+        file = getattr(sys.modules.get(model.partition(":")[0]), "__file__", None)
+        described["model_args"] = _parse_arguments(arguments)
+        described["model_file"] = files_digest([file]) if file else None
+    return described
+
+
 def parse_groups(groups: str) -> GroupSpec:
     """Return the grouping of edges that a user named."""
     known: dict[str, GroupSpec] = {name: name for name in get_args(get_args(GroupSpec)[0])}
@@ -100,7 +111,7 @@ def parse_groups(groups: str) -> GroupSpec:
 def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.nn.Module:
     make = _imported(name)
     try:
-        model = make(**_arguments(arguments))
+        model = make(**_parse_arguments(arguments))
     except TypeError as error:
         raise InputError(
             f"Expected {name} to be built from --model-args (got: {error}). "
@@ -138,7 +149,7 @@ def _imported(name: str) -> Any:
     return getattr(module, attribute)
 
 
-def _arguments(text: str | None) -> dict[str, Any]:
+def _parse_arguments(text: str | None) -> dict[str, Any]:
     try:
         arguments = json.loads(text or "{}")
         if isinstance(arguments, dict):

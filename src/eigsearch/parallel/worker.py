@@ -16,6 +16,7 @@ from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.options import Options
 from eigsearch.parallel.sharding import Shard
 from eigsearch.parallel.sources import Source
+from eigsearch.parallel.sources.base import ChangedSourceError
 from eigsearch.pipeline import Instance, Pipeline
 from eigsearch.store import Row, RowKey, ShardFiles
 from eigsearch.store.formats import rows_to_lines, rows_to_parquet, times_to_parquet
@@ -115,7 +116,7 @@ class Worker:
         try:
             key = RowKey(item, name=shard.graphs.name(position))
             return key, Instance(self._to_device(shard.graphs[position]), target)
-        except MissingExtraError:
+        except (MissingExtraError, ChangedSourceError):
             raise
         except Exception as error:
             return RowKey(item), _failure(error)

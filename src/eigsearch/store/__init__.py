@@ -4,12 +4,13 @@ from eigsearch.store.directory import ResultDirectory, ShardFiles
 from eigsearch.store.manifest import Manifest, read_manifest
 from eigsearch.store.reader import read, rows
 from eigsearch.store.rows import Row, RowKey, explanation_of
-from eigsearch.store.summary import summarize
+from eigsearch.store.summary import MEANS, summarize
 from eigsearch.store.writer import Writer
 
 Subject = RowKey  # the name until 0.1
 
 __all__ = [
+    "MEANS",
     "Manifest",
     "ResultDirectory",
     "Row",

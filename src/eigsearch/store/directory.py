@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from eigsearch._utils.atomic_files import (
     locked,
@@ -18,11 +17,20 @@ from eigsearch._utils.atomic_files import (
     write_atomic,
 )
 from eigsearch.errors import EigsearchError, InputError
+from eigsearch.store.checksums import checksums_of
+from eigsearch.store.layout import (
+    CHECKSUMS_FOLDER,
+    FOLDERS,
+    LINES_FOLDER,
+    MANIFEST,
+    ROWS_FOLDER,
+    TIMES_FOLDER,
+    row_files,
+    shard_file,
+    shard_number,
+)
 from eigsearch.store.manifest import Manifest, read_manifest
-from eigsearch.store.schema import ROWS
-
-MANIFEST = "manifest.json"
-_ROWS, _LINES, _TIMES = "rows", "jsonl", "times"
+from eigsearch.store.verification import ShardReader
 
 
 @dataclass(frozen=True)
@@ -30,14 +38,14 @@ class ShardFiles:
     """A finished shard as the bytes of its files.
 
     Attributes:
-        number: Which shard it is.
+        number: The number of the shard.
         rows: The Parquet file with one row per explanation.
         lines: The same without per-edge values, as JSON lines.
         times: The Parquet file with the time that each row took.
-        count: How many rows it has.
-        failures: How many of them could not be explained.
-        reason: The first of their reasons, or None.
-        error: The kind of error that it is.
+        count: The number of rows.
+        failures: The number of rows that could not be explained.
+        reason: The reason of the first failure, or None.
+        error: The class of the first failure, or None.
     """
 
     number: int
@@ -53,7 +61,8 @@ class ShardFiles:
 class ResultDirectory:
     """A directory that holds the rows of one run, shard by shard.
 
-    A shard exists once its file under `rows/` does: that one is written last, in one step.
+    A shard exists once its file under `rows/` does, which is written last, in one step. Every
+    file is compared with its checksum when it is read.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -61,54 +70,84 @@ class ResultDirectory:
 
     @property
     def manifest_path(self) -> Path:
-        """Where the manifest is."""
+        """The path of the manifest."""
         return self.path / MANIFEST
 
     @contextmanager
     def claimed(self, manifest: Manifest) -> Iterator[None]:
-        """Hold the directory for one run of this manifest; refuse any other run's directory."""
-        self.check(manifest)
+        """Lock the directory for a run; raise InputError if it belongs to another run."""
+        self.check(manifest)  # without a lock, so that nothing is written into a foreign directory
         self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path):
+            self.check(manifest)
             remove_leftovers(self.path)
             if not self.manifest_path.exists():
                 manifest.save(self.manifest_path)
-            folders = [path_inside(self.path, name) for name in (_ROWS, _LINES, _TIMES)]
+            folders = [path_inside(self.path, name) for name in FOLDERS]
             for folder in folders:
                 folder.mkdir(exist_ok=True)
                 remove_leftovers(folder)
+            for damage in self.reader().damages():
+                raise damage.error
             yield
             for folder in (self.path, *folders):
                 sync_directory(folder)
 
     def check(self, manifest: Manifest, apart: str | None = None) -> None:
-        """Refuse the directory of another run, or of anything else; `apart` may still change."""
+        """Raise InputError if the directory holds another run, or anything else.
+
+        Args:
+            manifest: The manifest of the run.
+            apart: An entry that may differ, because it is not known yet.
+        """
         self._check_not_foreign()
         if self.manifest_path.exists():
             self._check_same(read_manifest(self.manifest_path), manifest, apart)
 
     def write(self, shard: ShardFiles) -> None:
-        """Write a finished shard."""
-        write_atomic(self._file(_TIMES, shard.number, "parquet"), shard.times)
-        write_atomic(self._file(_LINES, shard.number, "jsonl"), shard.lines)
-        write_atomic(self._file(_ROWS, shard.number, "parquet"), shard.rows)
+        """Write a finished shard, its rows last."""
+        files = {TIMES_FOLDER: shard.times, LINES_FOLDER: shard.lines, ROWS_FOLDER: shard.rows}
+        run = read_manifest(self.manifest_path).key
+        checksums = checksums_of(run, shard.number, files).to_json()
+        for folder, content in {CHECKSUMS_FOLDER: checksums, **files}.items():
+            # A link is replaced: what it points to may lie outside of the directory.
+            path = shard_file(self.path, folder, shard.number)
+            write_atomic(path, content, follow_links=False)
 
     def row_files(self) -> dict[int, Path]:
-        """Return the Parquet file of each shard that is finished."""
-        files = sorted((self.path / _ROWS).glob("[0-9]*.parquet"))
-        return {int(file.stem): file for file in files}
+        """Return the Parquet file of each finished shard, by ascending number."""
+        return row_files(self.path)
 
-    def time_files(self) -> list[Path]:
-        """Return the Parquet files with the time that rows took."""
-        return sorted((self.path / _TIMES).glob("[0-9]*.parquet"))
+    def reader(self) -> ShardReader:
+        """Return what reads the shards and compares them with their checksums."""
+        return ShardReader(self.path, read_manifest(self.manifest_path))
+
+    def rows(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the rows of each finished shard, of all columns or of some."""
+        reader = self.reader()
+        for number in reader.numbers():
+            yield reader.table(ROWS_FOLDER, number, columns)
+
+    def times(self) -> Iterator[pa.Table]:
+        """Yield the times of the rows of each finished shard."""
+        reader = self.reader()
+        for number in reader.numbers():
+            yield reader.table(TIMES_FOLDER, number)
 
     def failures(self) -> list[str]:
         """Return the reasons of all rows so far that could not be explained."""
-        columns = (read_rows(file, ["error"])["error"] for file in self.row_files().values())
+        columns = (table["error"] for table in self.rows(["error"]))
         return [reason for column in columns for reason in column.to_pylist() if reason]
 
-    def _file(self, folder: str, number: int, ending: str) -> Path:
-        return self.path / folder / f"{number:06d}.{ending}"
+    def repair(self) -> list[int]:
+        """Remove damaged shards, so that the run computes them again; return their numbers."""
+        with locked(self.path):
+            found = {shard_number(damage.path) for damage in self.reader().damages()}
+            numbers = sorted(number for number in found if number is not None)
+            for number in numbers:
+                for folder in FOLDERS:
+                    shard_file(self.path, folder, number).unlink(missing_ok=True)
+        return numbers
 
     def _check_not_foreign(self) -> None:
         """Raise InputError if the directory holds anything but a run."""
@@ -131,21 +170,3 @@ class ResultDirectory:
                 f"Expected the run that {self.path} already holds (got another one: {difference}). "
                 "Repeat its command to continue it, or choose a new directory."
             )
-
-
-def read_rows(path: Path, columns: list[str] | None = None) -> pa.Table:
-    """Return the table of one shard after making sure that it is one."""
-    try:
-        schema = pq.read_schema(path)
-        if not schema.equals(ROWS, check_metadata=True):
-            raise InputError(_wrong(path, "other columns"))
-        return pq.read_table(path, columns=columns, partitioning=None)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(_wrong(path, type(error).__name__)) from error
-
-
-def _wrong(path: Path, found: str) -> str:
-    return (
-        f"Expected {path} to be a Parquet file with the columns of eigsearch (got {found}). "
-        "Remove it and repeat the run that wrote it."
-    )

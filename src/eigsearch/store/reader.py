@@ -9,20 +9,23 @@ from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.store.directory import ResultDirectory, read_rows
+from eigsearch.store.directory import ResultDirectory
 from eigsearch.store.manifest import read_manifest
 from eigsearch.store.rows import Row, explanation_of
 
 
 def rows(path: str | Path, columns: list[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a results directory in order, those without an explanation included.
+    """Yield the rows of a results directory in order, failed ones included.
 
-    Of the columns only some are read where some are named.
+    Args:
+        path: The directory of a run.
+        columns: The columns to return, by default all.
+
+    Raises:
+        InputError: The directory holds no run, or a file is not as its run wrote it.
     """
-    directory = ResultDirectory(path)
-    read_manifest(directory.manifest_path)  # says what is wrong with a directory of anything else
-    for file in directory.row_files().values():
-        yield from read_rows(file, columns).to_pylist()
+    for table in ResultDirectory(path).rows(columns):
+        yield from table.to_pylist()
 
 
 def read(
@@ -30,8 +33,15 @@ def read(
 ) -> Iterator[SubgraphExplanation]:
     """Yield the explanations of a results directory in order.
 
-    `data` brings the features back: the data set that was explained, or the one graph of a node
-    set. Rows that could not be explained are left out; `rows` has them, with the reason.
+    Rows that could not be explained are left out; `rows` yields them, with the reason.
+
+    Args:
+        path: The directory of a run.
+        data: The data set that was explained, or the one graph of a node set, for the features.
+
+    Raises:
+        InputError: The directory holds no run, a file is not as its run wrote it, or `data` is
+            another data set.
     """
     config = read_manifest(ResultDirectory(path).manifest_path).options
     for row in rows(path):

@@ -1,6 +1,7 @@
 """The commands, one file each."""
 
 from eigsearch.cli.commands.bench import bench
+from eigsearch.cli.commands.check import check
 from eigsearch.cli.commands.compare import compare
 from eigsearch.cli.commands.demo import demo
 from eigsearch.cli.commands.explain import explain
@@ -11,6 +12,7 @@ from eigsearch.cli.commands.view import view
 
 __all__ = [
     "bench",
+    "check",
     "compare",
     "datasets",
     "demo",

@@ -59,7 +59,7 @@ def explain(
     from eigsearch._utils.atomic_files import path_inside
     from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import make_ranker
-    from eigsearch.cli.loading import load_data, load_network, parse_groups
+    from eigsearch.cli.loading import describe_model, load_data, load_network, parse_groups
     from eigsearch.cli.output_files import check_outputs
     from eigsearch.options import Options
 
@@ -82,7 +82,7 @@ def explain(
     )
     page = None if report is None else path_inside(out or Path(), report)
     check_outputs(out, page, len(selection))
-    about = {"model_name": model, "explainer": explainer}
+    about = {"explainer": explainer, **describe_model(model, model_args)}
     run = ExplainRun(graphs, network, options, selection, target, about)
     where: dict[str, Any] = {
         "seed": seed,

@@ -8,6 +8,12 @@ from typing import Protocol, runtime_checkable
 
 from torch_geometric.data import Data
 
+from eigsearch.errors import InputError
+
+
+class ChangedSourceError(InputError):
+    """The files of a source changed during a run, so that no row could be trusted."""
+
 
 @runtime_checkable
 class Source(Protocol):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from torch_geometric.data import Data, OnDiskDataset
 
+from eigsearch._utils.file_digest import files_digest
+from eigsearch._utils.fingerprint import digest_of
 from eigsearch.parallel.sources.base import Part
-from eigsearch.parallel.sources.sampled import sampled_digest
 
 
 class DatabaseSource:
@@ -26,8 +28,11 @@ class DatabaseSource:
 
     @cached_property
     def digest(self) -> str:
-        """The hash of the number of graphs and of a sample of them."""
-        return sampled_digest(self)
+        """The hash of the database file, or of every graph where it is no single file."""
+        path = Path(self.dataset.db.path)
+        if path.is_file():
+            return files_digest([path])
+        return digest_of(self.dataset.get(index).to_dict() for index in range(len(self)))
 
     def __len__(self) -> int:
         return len(self.dataset)

@@ -11,31 +11,33 @@ from pathlib import Path
 
 from torch_geometric.data import Data
 
+from eigsearch._utils.file_digest import files_digest
 from eigsearch.datasets import load_file
 from eigsearch.datasets.safetensors_io import open_graphs
 from eigsearch.errors import InputError
-from eigsearch.parallel.sources.base import Part
-from eigsearch.parallel.sources.sampled import sampled_digest
+from eigsearch.parallel.sources.base import ChangedSourceError, Part
 
 _KINDS = (".safetensors", ".pt")
+Version = tuple[int, int, int]  # inode, size, time of the last change
 
 
 class FilesSource:
-    """The graphs of files of one directory, one file after the other."""
+    """The graphs of several files of one directory, in order."""
 
     def __init__(self, directory: Path, names: Sequence[str]) -> None:
-        self.directory = str(directory)  # texts go along with each shard faster than paths
+        self.directory = str(directory)  # strings pickle faster than paths
         self.names = names
+        self._versions = [_version(self._path(number)) for number in range(len(names))]
 
     @cached_property
     def ends(self) -> list[int]:
-        """How many graphs there are up to the end of each file."""
+        """The number of graphs up to the end of each file."""
         return list(accumulate(len(self._file(number)) for number in range(len(self.names))))
 
     @cached_property
     def digest(self) -> str:
-        """The hash of the number of graphs and of a sample of them."""
-        return sampled_digest(self)
+        """The hash of the contents of all files."""
+        return files_digest(Path(self.directory, name) for name in self.names)
 
     def __len__(self) -> int:
         return self.ends[-1]
@@ -54,11 +56,19 @@ class FilesSource:
         """Return a source of these graphs alone."""
         return Part(self, indices)
 
+    def _path(self, number: int) -> str:
+        return os.path.join(self.directory, self.names[number])
+
     def _file(self, number: int) -> Sequence[Data]:
-        path = os.path.join(self.directory, self.names[number])
+        path, version = self._path(number), self._versions[number]
+        if _version(path) != version:  # a shorter file would end the process with a bus error
+            raise ChangedSourceError(
+                f"Expected {path} to stay as it was while its graphs are explained (got a file "
+                "that was written again, or removed). Repeat the run on the new file in a new "
+                "directory."
+            )
         read = _decoded if path.endswith(".pt") else _mapped
-        now = os.stat(path)
-        return read(path, (now.st_ino, now.st_mtime_ns))
+        return read(path, version)
 
 
 class DirectorySource(FilesSource):
@@ -80,15 +90,24 @@ class DirectorySource(FilesSource):
         super().__init__(Path(directory), sorted(file.name for file in files))
 
 
-# A worker gets its shards one by one, each with a copy of the source: what it has read last is the
-# process's to keep, or every shard would read its file again.
+def _version(path: str) -> Version | None:
+    """Return what changes when a file is written again; None for a missing file."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+# Each shard brings a copy of the source, so the file that was read last is kept per process:
+# otherwise every shard would read it again.
 @lru_cache(maxsize=1)
-def _decoded(path: str, version: tuple[int, int]) -> Sequence[Data]:
-    """Return the graphs of a file; the last one that was read stays in memory."""
+def _decoded(path: str, version: Version) -> Sequence[Data]:
+    """Return the graphs of a file; the file that was read last stays in memory."""
     return load_file(path, task="graph").graphs
 
 
 @lru_cache(maxsize=2)  # a shard may begin in one file and end in the next
-def _mapped(path: str, version: tuple[int, int]) -> Sequence[Data]:
-    """Return the graphs of a file that stay on the disk until they are used."""
+def _mapped(path: str, version: Version) -> Sequence[Data]:
+    """Return the graphs of a file, which stay on the disk until they are used."""
     return open_graphs(path)

@@ -13,11 +13,10 @@ import pyarrow.parquet as pq
 from torch_geometric.data import Data
 from torch_geometric.utils import from_smiles
 
+from eigsearch._utils.file_digest import files_digest
 from eigsearch._utils.fingerprint import digest_of
 from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.parallel.sources.base import Part
-
-_SAMPLES = 1_000
 
 
 class SmilesSource:
@@ -32,9 +31,8 @@ class SmilesSource:
 
     @cached_property
     def digest(self) -> str:
-        """The hash of the number of molecules and of a sample of them."""
-        step = max(1, len(self) // _SAMPLES)
-        return digest_of([{"smiles": [self.name(i) for i in range(0, len(self), step)]}])
+        """The hash of the column's name and of the file."""
+        return digest_of([{"column": self.column, "file": files_digest([self.path])}])
 
     def __len__(self) -> int:
         return self.ends[-1] if self.ends else 0
