@@ -32,13 +32,15 @@ class Net(nn.Module):
 
 
 @st.composite
-def problems(draw: st.DrawFn, most: int = 9) -> tuple[Net, Data]:
-    """A network and a small undirected graph with random features."""
+def problems(draw: st.DrawFn, most: int = 9, kinds: int = 0) -> tuple[Net, Data]:
+    """A network and a small undirected graph with random features, or nodes of some kinds."""
     nodes = draw(st.integers(4, 7))
     pairs = list(combinations(range(nodes), 2))
     edges = draw(st.lists(st.sampled_from(pairs), min_size=3, max_size=most, unique=True))
     seed = draw(st.integers(0, 10_000))
     features = torch.randn(nodes, 3, generator=torch.Generator().manual_seed(seed))
+    if kinds:
+        features = features[torch.arange(nodes) % kinds]
     both = edges + [(v, u) for u, v in edges]
     return Net(seed), Data(x=features, edge_index=torch.tensor(both).t())
 

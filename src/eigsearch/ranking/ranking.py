@@ -36,9 +36,13 @@ class Ranking:
         """Return the largest size, up to `size`, at which the ranking can be cut."""
         return size
 
+    def cuts_between(self, smallest: int, largest: int) -> list[int]:
+        """Return the sizes of a range that split no tie."""
+        return [size for size in self.cuts if smallest <= size <= largest]
+
     def sizes_between(self, smallest: int, largest: int) -> list[int]:
         """Return the sizes of a range that split no tie; if there are none, all of them."""
-        sizes = [size for size in self.cuts if smallest <= size <= largest]
+        sizes = self.cuts_between(smallest, largest)
         return sizes or sorted({self.within(size) for size in range(smallest, largest + 1)})
 
     def keep(self, size: int) -> Tensor:

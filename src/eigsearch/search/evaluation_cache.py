@@ -44,6 +44,16 @@ class Proposals:
     def __len__(self) -> int:
         return len(self.key)
 
+    def take(self, entries: Array) -> Proposals:
+        """Return the given entries."""
+        return Proposals(
+            self.size[entries],
+            self.key[entries],
+            lambda chosen: self.rows(entries[chosen]),
+            lambda chosen: self.kept(entries[chosen].tolist()),
+            lambda chosen: self.removed(entries[chosen].tolist()),
+        )
+
 
 class EvaluationCache:
     """φ of every evaluated candidate, under its Zobrist key.
@@ -79,7 +89,7 @@ class EvaluationCache:
 
     def prefixes(self, order: Tensor, sizes: Sequence[int]) -> Proposals:
         """Return the first k groups of an order, for each size k."""
-        size = np.asarray(sizes)
+        size = np.asarray(sizes, np.int64)
 
         def rows(entries: Array) -> Array:
             rows = np.empty((len(entries), len(order)), bool)

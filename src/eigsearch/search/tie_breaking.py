@@ -27,7 +27,7 @@ def order_descending(value: Array, tolerance: float) -> tuple[Array, tuple[int, 
     >>> order_descending(np.array([0.3, 0.5, 0.3 + 1e-9, 0.5]), 1e-6)
     (array([1, 3, 0, 2]), (2, 4))
     """
-    tie = _tie_number(value, tolerance)
+    tie = tie_number(value, tolerance)
     return np.argsort(tie, kind="stable"), tuple(np.bincount(tie).cumsum().tolist())
 
 
@@ -40,12 +40,12 @@ def order_by_predicted_gain(
     order.
     """
     contrast = problem.contrast(phi_kept, phi_removed)
-    first = _tie_number(objective, gain_tolerance(problem, phi_kept, phi_removed))
-    second = _tie_number(contrast, score_tolerance(problem, contrast))
+    first = tie_number(objective, gain_tolerance(problem, phi_kept, phi_removed))
+    second = tie_number(contrast, score_tolerance(problem, contrast))
     return np.argsort(first * len(second) + second, kind="stable")
 
 
-def _tie_number(value: Array, tolerance: float) -> Array:
+def tie_number(value: Array, tolerance: float) -> Array:
     """Return the number of the tie that each value is in, counted from the highest."""
     order = np.argsort(-value)  # need not be stable: equal values are one tie
     apart = value[order[:-1]] - value[order[1:]] > tolerance

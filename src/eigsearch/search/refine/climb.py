@@ -14,10 +14,11 @@ from eigsearch.candidates import EvalCoroutine
 from eigsearch.search.base import Array, Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
 from eigsearch.search.evaluation_cache import EvaluationCache, Proposals
-from eigsearch.search.refine.pairs import SHORTLIST, all_pairs, most_common_partner
+from eigsearch.search.refine.pairs import propose_units
 from eigsearch.search.refine.surrogate import MAX_GROUPS, propose
-from eigsearch.search.reranking import evaluate_sweep, propose_sweep, rank_around
-from eigsearch.search.tie_breaking import gain_tolerance, order_by_predicted_gain
+from eigsearch.search.refine.units import Units, rank_ties, tied_units
+from eigsearch.search.reranking import evaluate_sweep, rank_around
+from eigsearch.search.tie_breaking import gain_tolerance
 
 if TYPE_CHECKING:
     from eigsearch.search.refine.options import Refine
@@ -52,6 +53,8 @@ class _Climb:
         self.options = options
         self.problem = problem
         self.cache = EvaluationCache(problem.ranking.count)
+        self.order = problem.ranking.order.numpy()
+        self.rank_ties = rank_ties(problem.ranking)
         self.path: list[Step] = []
 
     def steps(self) -> Steps:
@@ -115,21 +118,50 @@ class _Climb:
         return state
 
     def _best_move(self, state: _State, sweep: bool) -> EvalCoroutine[_State]:
-        """Return the best subgraph in reach; if none is better by the tolerance, this one."""
+        """Return the best subgraph in reach; if none is better by the tolerance, this one.
+
+        Toggles that tie, as those of symmetric edges do, move together: which of them would move
+        alone could only depend on how the graph is numbered.
+        """
         problem, cache = self.problem, self.cache
-        singles = cache.toggles(state.keep, problem.ranking.order.numpy())
-        phi_kept, phi_removed = yield from cache.evaluate(singles)
-        proposals = [singles, self._propose_pairs(state, singles, phi_kept, phi_removed)]
+        singles = cache.toggles(state.keep, self.order)
+        phi = yield from cache.evaluate(singles)
+        units = tied_units(problem, 2 * self.rank_ties + state.keep[self.order], *phi)
+        alone = units.first[units.size == 1]
+        proposals = [singles.take(alone), self._propose_units(state, units, *phi)]
         if sweep:
-            phi = np.append(phi_kept, state.phi_kept), np.append(phi_removed, state.phi_removed)
-            contrast = problem.contrast(*phi)
-            ranking = rank_around(problem, state.keep, contrast[-1], contrast[:-1])
-            proposals.append(propose_sweep(problem, cache, ranking))
+            proposals.append(self._propose_sweep(state, *phi))
         while sum(map(len, proposals[1:])) > self._remaining:
             proposals.pop()
-        more_kept, more_removed = yield from cache.evaluate(*proposals[1:])
-        phi = np.append(phi_kept, more_kept), np.append(phi_removed, more_removed)
-        return self._best_of(state, proposals, *phi)
+        more = yield from cache.evaluate(*proposals[1:])
+        values = (np.append(column[alone], extra) for column, extra in zip(phi, more, strict=True))
+        return self._best_of(state, proposals, *values)
+
+    def _propose_units(
+        self, state: _State, units: Units, phi_kept: Array, phi_removed: Array
+    ) -> Proposals:
+        """Return the best predicted moves of tied units and of pairs of units."""
+        inside = state.keep[self.order]
+        change = np.where(inside[units.first], -units.size, units.size)
+        effects = (
+            np.append(units.sums(phi_kept - state.phi_kept), state.phi_kept),
+            np.append(units.sums(phi_removed - state.phi_removed), state.phi_removed),
+        )
+        size = np.append(change, np.count_nonzero(inside))
+        toggled = propose_units(
+            self.problem, units, size, effects, self._objective, self.options.pairs
+        )
+        rows = np.empty_like(toggled)
+        rows[:, self.order] = inside ^ toggled
+        return self.cache.rows(rows)
+
+    def _propose_sweep(self, state: _State, phi_kept: Array, phi_removed: Array) -> Proposals:
+        """Return the prefixes of the ranking around the current subgraph that split no tie."""
+        phi = np.append(phi_kept, state.phi_kept), np.append(phi_removed, state.phi_removed)
+        contrast = self.problem.contrast(*phi)
+        ranking = rank_around(self.problem, state.keep, contrast[-1], contrast[:-1])
+        sizes = ranking.cuts_between(*self.problem.allowed)
+        return self.cache.prefixes(ranking.order, sizes)
 
     def _best_of(
         self, state: _State, proposals: Sequence[Proposals], phi_kept: Array, phi_removed: Array
@@ -143,7 +175,7 @@ class _Climb:
         objective = self._subtract_anchor_penalty(
             objective, proposals, np.flatnonzero(objective > least)
         )
-        if objective.max() <= least:
+        if objective.max(initial=-np.inf) <= least:
             return state
         # among equal moves, the one whose groups come first in the ranking
         entry = int((objective >= objective.max() - rounding).argmax())
@@ -174,39 +206,10 @@ class _Climb:
     @cached_property
     def _rank_position(self) -> Array:
         """The position of each group in the ranking; groups that tie share their mean position."""
-        ranking = self.problem.ranking
-        ends = np.array([0, *ranking.cuts])
-        position = np.empty(ranking.count)
-        position[ranking.order.numpy()] = np.repeat((ends[:-1] + ends[1:] - 1) / 2, np.diff(ends))
+        ends = np.array([0, *self.problem.ranking.cuts])
+        position = np.empty(len(self.order))
+        position[self.order] = ((ends[:-1] + ends[1:] - 1) / 2)[self.rank_ties]
         return position
-
-    def _propose_pairs(
-        self, state: _State, singles: Proposals, phi_kept: Array, phi_removed: Array
-    ) -> Proposals:
-        """Return the pairs of toggles with the highest predicted objective, around one toggle.
-
-        The prediction adds up the two single effects on φ.
-        """
-        problem = self.problem
-        left, right = all_pairs(min(len(phi_kept), SHORTLIST))
-        if len(phi_kept) > SHORTLIST:
-            gain = problem.gain(phi_kept, phi_removed)
-            order = order_by_predicted_gain(problem, gain, phi_kept, phi_removed)
-            short = np.sort(order[:SHORTLIST])
-            left, right = short[left], short[right]
-        size = singles.size[left] + singles.size[right] - np.count_nonzero(state.keep)
-        smallest, largest = problem.allowed
-        allowed = np.flatnonzero((size >= smallest) & (size <= largest))
-        left, right, size = left[allowed], right[allowed], size[allowed]
-        phi = (
-            phi_kept[left] + phi_kept[right] - state.phi_kept,
-            phi_removed[left] + phi_removed[right] - state.phi_removed,
-        )
-        best = order_by_predicted_gain(problem, self._objective(problem.gain(*phi), size), *phi)
-        common, partners = most_common_partner(left[best], right[best], self.options.pairs)
-        order, base = problem.ranking.order.numpy(), state.keep.copy()
-        base[order[common]] ^= True
-        return self.cache.toggles(base, order[partners])
 
     @property
     def _remaining(self) -> int:

@@ -12,17 +12,19 @@ from eigsearch.search.refine.climb import climb
 class Refine:
     """Best improvement from the sweep's subgraph, on gain − parsimony · size − anchor · depth.
 
-    A round evaluates every single toggle around the subgraph, the pairs of toggles whose single
-    effects on φ predict the most together, and at first also the sweep along the ranking that the
-    toggles give. Then it makes the best of these moves. If that ends early on a small graph, a
-    quadratic surrogate of φ proposes what else to try. It stops at a gain of 0.99. The result is
-    never below the sweep in gain, for at most six times its evaluations.
+    A round evaluates every single toggle around the subgraph. Toggles that tie form a unit and move
+    together, so that the answer does not depend on how nodes and edges are numbered. Then it
+    evaluates the units and pairs of units for which single effects on φ predict most, at first
+    also the sweep along the ranking that the toggles give, and makes the best of these moves. If
+    that ends early on a small graph, a quadratic surrogate of φ proposes what else to try. It stops
+    at a gain of 0.99. The result is never below the sweep in gain, for at most six times its
+    evaluations.
 
     Attributes:
         rounds: The most moves to make.
         parsimony: The gain that each group has to bring.
         tolerance: The least improvement that is worth a move.
-        pairs: How many pairs of toggles to evaluate in a round.
+        pairs: How many moves of tied toggles, and of two units of them, to evaluate in a round.
         anchor: The gain that a subgraph has to bring to leave the head of the ranking. Its depth
             is how many groups it lies behind on average, as a share of all groups.
     """

@@ -10,7 +10,8 @@ import numpy as np
 
 from eigsearch.search.base import Array, Problem
 from eigsearch.search.evaluation_cache import EvaluationCache
-from eigsearch.search.tie_breaking import order_by_predicted_gain, order_descending, score_tolerance
+from eigsearch.search.refine.units import Units, rank_ties, tied_units
+from eigsearch.search.tie_breaking import order_by_predicted_gain, score_tolerance, tie_number
 
 MAX_GROUPS = 16  # a larger graph needs far more evaluations before a fit predicts anything
 _RIDGE = 0.1
@@ -39,11 +40,13 @@ class QuadraticSurrogate:
         """What each group adds to φ of a subgraph minus φ of its complement."""
         return 2 * self.linear + self.pairwise.sum(axis=1)
 
-    def reordered(self, order: Array) -> QuadraticSurrogate:
-        """Return the surrogate with the groups renumbered by an order."""
-        return QuadraticSurrogate(
-            self.linear[order], self.pairwise[np.ix_(order, order)], self.constant
-        )
+    def merged(self, units: Units) -> QuadraticSurrogate:
+        """Return the surrogate over units, each of which is kept as a whole."""
+        member = np.arange(len(units))[:, None] == units.member
+        pairwise = member @ self.pairwise @ member.T
+        inner = np.diag(pairwise) / 2
+        np.fill_diagonal(pairwise, 0.0)
+        return QuadraticSurrogate(member @ self.linear + inner, pairwise, self.constant)
 
     def of_toggled(self, rows: Array) -> tuple[Array, Array]:
         """Return φ of each row with groups i and j toggled, and φ of its complement, `[n, G, G]`.
@@ -90,35 +93,46 @@ def fit_surrogate(problem: Problem, cache: EvaluationCache) -> QuadraticSurrogat
 def propose(problem: Problem, cache: EvaluationCache, objective: Objective, count: int) -> Array:
     """Return the new subgraphs with the highest predicted objective.
 
-    They lie at most two toggles beside the sweep along the surrogate's own ranking. Among equal
-    predictions, smaller prefixes of that sweep come first, then groups that it meets first.
+    They lie at most two toggled units beside the sweep along the surrogate's own ranking. Among
+    equal predictions, smaller prefixes of that sweep come first, then units that it meets first.
     """
-    surrogate, order = fit_surrogate(problem, cache), problem.ranking.order.numpy()
-    contrast = surrogate.contrast[order]
-    order = order[order_descending(contrast, score_tolerance(problem, contrast))[0]]
+    surrogate = fit_surrogate(problem, cache)
+    units = _surrogate_units(problem, surrogate)
     smallest, largest = problem.allowed
-    rows = np.tri(len(order), dtype=bool)[smallest - 1 : largest]
-    phi_kept, phi_removed = surrogate.reordered(order).of_toggled(rows.astype(float))
-    predicted = objective(problem.gain(phi_kept, phi_removed), _sizes_of_toggled(rows))
-    predicted[:, np.tri(len(order), k=-1, dtype=bool)] = -np.inf  # (i, j) is (j, i)
-    allowed = np.nonzero(predicted > -np.inf)
-    columns = (column[allowed] for column in (predicted, phi_kept, phi_removed))
+    rows = np.tri(len(units), dtype=bool)
+    size = units.size.cumsum()
+    allowed = (size >= smallest) & (size <= largest)
+    rows = rows[allowed] if allowed.any() else rows
+    phi = surrogate.merged(units).of_toggled(rows.astype(float))
+    predicted = objective(problem.gain(*phi), _sizes_of_toggled(rows, units.size))
+    predicted[:, np.tri(len(units), k=-1, dtype=bool)] = -np.inf  # (i, j) is (j, i)
+    entries = np.nonzero(predicted > -np.inf)
+    columns = (column[entries] for column in (predicted, *phi))
     best = order_by_predicted_gain(problem, *columns)[:_LONG_LIST]
-    found = _toggled(rows, *(index[best] for index in allowed))
-    return _new_rows(cache, found[:, np.argsort(order)])[:count]
+    found = _toggled(rows, *(index[best] for index in entries))
+    return _new_rows(cache, found[:, units.member])[:count]
 
 
-def _sizes_of_toggled(rows: Array) -> Array:
-    """Return the size of each row with groups i and j toggled, `[n, G, G]`."""
-    sign = 1 - 2 * rows
-    size = rows.sum(axis=1)[:, None, None] + sign[:, :, None] + sign[:, None]
+def _surrogate_units(problem: Problem, surrogate: QuadraticSurrogate) -> Units:
+    """Return the units of groups that tie in the surrogate and in the ranking, best first."""
+    contrast = surrogate.contrast
+    tie = tie_number(contrast, score_tolerance(problem, contrast)) * len(contrast)
+    order = problem.ranking.order.numpy()
+    tie[order] += rank_ties(problem.ranking)
+    return tied_units(problem, tie, surrogate.linear)
+
+
+def _sizes_of_toggled(rows: Array, unit_size: Array) -> Array:
+    """Return the size of each row with units i and j toggled, `[n, U, U]`."""
+    change = np.where(rows, -unit_size, unit_size)
+    size = (rows @ unit_size)[:, None, None] + change[:, :, None] + change[:, None]
     diagonal = np.arange(rows.shape[1])
-    size[:, diagonal, diagonal] -= sign
+    size[:, diagonal, diagonal] -= change
     return size
 
 
 def _toggled(rows: Array, base: Array, left: Array, right: Array) -> Array:
-    """Return `rows[base]` with two groups toggled, or one where both are the same."""
+    """Return `rows[base]` with two units toggled, or one where both are the same."""
     found, number = rows[base], np.arange(len(base))
     found[number, left] ^= True
     found[number, right] ^= left != right

@@ -1,0 +1,55 @@
+"""Units: toggles that tie, and therefore move together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigsearch.ranking.ranking import Ranking
+from eigsearch.search.base import Array, Problem
+from eigsearch.search.tie_breaking import score_tolerance, tie_number
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """A partition of groups into those that tie, in an order that no numbering decides.
+
+    Attributes:
+        member: The unit of each group, `[G]`.
+        first: The first group of each unit.
+        size: The number of groups of each unit.
+    """
+
+    member: Array
+    first: Array
+    size: Array
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def sums(self, value: Array) -> Array:
+        """Return the sum of a value over the groups of each unit."""
+        return np.bincount(self.member, weights=value, minlength=len(self))
+
+
+def tied_units(problem: Problem, tie: Array, *values: Array) -> Units:
+    """Return the units of groups that are in one tie and equal in each of the values.
+
+    Args:
+        problem: The problem, which says what is equal.
+        tie: A number for each group; units come in ascending order of it.
+        values: Numbers in units of φ, each `[G]`.
+    """
+    for value in values:
+        tie = tie * len(tie) + tie_number(value, score_tolerance(problem, value))
+    _, first, member, size = np.unique(
+        tie, return_index=True, return_inverse=True, return_counts=True
+    )
+    return Units(member, first, size)
+
+
+def rank_ties(ranking: Ranking) -> Array:
+    """Return the number of the tie at each position of a ranking."""
+    ends = np.array([0, *ranking.cuts])
+    return np.repeat(np.arange(len(ends) - 1), np.diff(ends))
