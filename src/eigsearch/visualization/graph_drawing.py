@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+import numpy as np
 
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.visualization.labels import Names
@@ -50,10 +52,13 @@ class Drawing:
         return sorted({link.group for link in self.links} - {-1})
 
 
-def draw(explanations: Sequence[SubgraphExplanation], names: Names) -> Drawing:
+def draw(
+    explanations: Sequence[SubgraphExplanation], names: Names, positions: bool = True
+) -> Drawing:
     """Return one drawing for explanations of the same graph.
 
     Of a graph with too many links, only those around the chosen and highest-ranked ones are drawn.
+    Without `positions`, which take most of the time, all nodes are at the origin.
     """
     first = explanations[0]
     every = links_of(first)
@@ -63,7 +68,54 @@ def draw(explanations: Sequence[SubgraphExplanation], names: Names) -> Drawing:
     molecule = read_molecule(first.data, names) if all_nodes and first.edges is None else None
     index = {node: position for position, node in enumerate(nodes)}
     local = [link._replace(start=index[link.start], end=index[link.end]) for link in links]
-    return _laid_out(nodes, local, molecule, _texts(first, nodes, names, molecule), len(every))
+    texts = _texts(first, nodes, names, molecule)
+    return _laid_out(nodes, local, molecule, texts, len(every), positions)
+
+
+def redraw(
+    base: Drawing,
+    explanation: SubgraphExplanation,
+    node_ids: Sequence[int],
+    added_edges: Collection[Pair] = (),
+) -> Drawing:
+    """Return the drawing of an edited graph in the layout of the original one.
+
+    All nodes of the original drawing stay. A link is drawn if both of its ends are, and, in a
+    drawing that leaves links out, if it was drawn before or was added.
+
+    Args:
+        base: The drawing of the original graph.
+        explanation: An explanation of the edited graph.
+        node_ids: Index of each node of the edited graph in the original graph.
+        added_edges: Pairs of nodes of the original graph with a new edge.
+    """
+    index = {node: position for position, node in enumerate(base.nodes)}
+    links = links_of(explanation)
+    local = [
+        link._replace(start=index[node_ids[link.start]], end=index[node_ids[link.end]])
+        for link in links
+        if node_ids[link.start] in index and node_ids[link.end] in index
+    ]
+    styles = {
+        _pair(link): (order, side)
+        for link, order, side in zip(base.links, base.orders, base.sides, strict=True)
+    }
+    if base.hidden:
+        ends = {frozenset(pair) for pair in added_edges}
+        new = {pair for pair in map(_pair, local) if {base.nodes[end] for end in pair} in ends}
+        local = [link for link in local if _pair(link) in styles.keys() | new]
+    drawn = [styles.get(_pair(link), (1.0, 0)) for link in local]
+    return replace(
+        base,
+        links=tuple(local),
+        orders=tuple(order for order, _ in drawn),
+        sides=tuple(side for _, side in drawn),
+        hidden=len(links) - len(local),
+    )
+
+
+def _pair(link: Link) -> Pair:
+    return min(link[:2]), max(link[:2])
 
 
 def _drawn_nodes(
@@ -84,9 +136,12 @@ def _laid_out(
     molecule: Molecule | None,
     texts: _Texts,
     num_links: int,
+    with_positions: bool,
 ) -> Drawing:
-    positions, sides = _place(len(nodes), links, molecule)
-    pairs = [(min(link[:2]), max(link[:2])) for link in links]
+    positions, sides = np.zeros((len(nodes), 2)), dict[Pair, int]()
+    if with_positions:
+        positions, sides = _place(len(nodes), links, molecule)
+    pairs = [_pair(link) for link in links]
     return Drawing(
         nodes=tuple(nodes),
         positions=positions.round(),

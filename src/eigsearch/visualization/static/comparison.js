@@ -7,9 +7,10 @@ const MEASURES = {
 };
 
 class Comparison {
-  constructor({ graph, answers, ...shared }) {
+  // root: the element that holds the parts of comparison.html.
+  constructor(root, { graph, answers, ...shared }) {
     Object.assign(this, { graph, answers, shared, measure: "gain" });
-    this.parts = partsOf(document);
+    this.parts = partsOf(root);
     this.largest = Math.max(...answers.map((answer) => sliderSizes(answer).at(-1) ?? 1));
     this.#buildHead();
     this.#buildPictures();
@@ -134,6 +135,3 @@ class Comparison {
     });
   }
 }
-
-new Comparison(readData());
-document.documentElement.dataset.ready = "true";

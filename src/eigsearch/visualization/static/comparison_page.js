@@ -1,0 +1,4 @@
+// A page with one comparison.
+
+new Comparison(document, readData());
+document.documentElement.dataset.ready = "true";
