@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["EiGSearch", "Options", "SubgraphExplanation", "explain", "explain_dataset"]
+__all__ = ["EiGSearch", "Options", "SubgraphExplanation", "explain", "explain_dataset", "studio"]
 
 _HOMES = {
     "EiGSearch": "integrations.pyg",
@@ -13,10 +13,12 @@ _HOMES = {
     "SubgraphExplanation": "explanation",
     "explain": "api",
     "explain_dataset": "api",
+    "studio": "app.launch",
 }
 
 if TYPE_CHECKING:
     from eigsearch.api import explain, explain_dataset
+    from eigsearch.app.launch import studio
     from eigsearch.explanation import SubgraphExplanation
     from eigsearch.integrations.pyg import EiGSearch
     from eigsearch.options import Options

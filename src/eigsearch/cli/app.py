@@ -18,6 +18,7 @@ from eigsearch.cli.commands import (
     explainers,
     models,
     report,
+    serve,
     train,
     view,
 )
@@ -88,6 +89,7 @@ for command in (
     compare,
     view,
     check,
+    serve,
     train,
     datasets,
     models,

@@ -41,12 +41,13 @@ class Plan:
         """Yield the shards that are not done yet, in order."""
         for number in range(len(self)):
             if number not in done:
-                yield self._shard(number)
+                yield self.shard(number)
 
     def __len__(self) -> int:
         return -(-len(self.items) // self.shard_size)
 
-    def _shard(self, number: int) -> Shard:
+    def shard(self, number: int) -> Shard:
+        """Return one shard."""
         span = slice(number * self.shard_size, (number + 1) * self.shard_size)
         items = self.items[span]
         targets = self.targets

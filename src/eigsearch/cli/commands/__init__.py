@@ -7,6 +7,7 @@ from eigsearch.cli.commands.demo import demo
 from eigsearch.cli.commands.explain import explain
 from eigsearch.cli.commands.listing import datasets, explainers, models
 from eigsearch.cli.commands.report import report
+from eigsearch.cli.commands.serve import serve
 from eigsearch.cli.commands.train import train
 from eigsearch.cli.commands.view import view
 
@@ -20,6 +21,7 @@ __all__ = [
     "explainers",
     "models",
     "report",
+    "serve",
     "train",
     "view",
 ]

@@ -1,0 +1,6 @@
+"""Studio: a local web app that explains predictions while a graph is edited."""
+
+from eigsearch.app.edits import EditedGraph, GraphEdits
+from eigsearch.app.launch import Studio, studio
+
+__all__ = ["EditedGraph", "GraphEdits", "Studio", "studio"]

@@ -1,0 +1,77 @@
+"""Explain a whole data set in the background, what is on the screen first."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from eigsearch.app.session import Session
+from eigsearch.errors import EigsearchError
+from eigsearch.parallel.worker import reason_of
+
+_QUIET = 0.4  # seconds without a request before background work goes on
+_MOST_WANTED = 64  # shards; what scrolled by long ago is explained later
+
+
+class Background:
+    """A thread that explains shard after shard and stands aside while a user waits."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.error: str | None = None
+        self._wanted: OrderedDict[int, None] = OrderedDict()
+        self._lock = threading.Lock()
+        self._wake, self._stop = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="studio-background", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread after the shard that it is at."""
+        self._stop.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def want(self, items: list[int]) -> None:
+        """Explain the shards of these items before others, the latest request first."""
+        cache = self.session.cache
+        with self._lock:
+            for number in dict.fromkeys(cache.shard_of(item) for item in items):
+                self._wanted[number] = None
+                self._wanted.move_to_end(number, last=False)
+            while len(self._wanted) > _MOST_WANTED:
+                self._wanted.popitem()
+        self._wake.set()
+
+    def _run(self) -> None:
+        try:
+            pending = OrderedDict.fromkeys(range(self.session.cache.num_shards))
+            while not self._stop.is_set() and pending:
+                number = self._next(pending)
+                if not self.session.cache.is_done(number):
+                    self.session.active.wait_until_idle(_QUIET, self._stop)
+                if self._stop.is_set():
+                    return
+                pending.pop(number)
+                self._explain(number)
+        except (EigsearchError, OSError) as error:
+            self.error = reason_of(error)
+
+    def _next(self, pending: OrderedDict[int, None]) -> int:
+        """Return a shard that was asked for, else the first of the others."""
+        with self._lock:
+            while self._wanted:
+                number, _ = self._wanted.popitem(last=False)
+                if number in pending:
+                    return number
+        return next(iter(pending))
+
+    def _explain(self, number: int) -> None:
+        session = self.session
+        rows = session.cache.explain_shard(number)
+        first = number * session.cache.plan.shard_size
+        items = range(first, first + len(rows))
+        session.table.update(items, rows, [session.label(item) for item in items])

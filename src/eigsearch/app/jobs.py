@@ -1,0 +1,204 @@
+"""Run comparisons of explainers in a thread, with progress and cancel."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from eigsearch import explainers
+from eigsearch.app.page_data import comparison_data
+from eigsearch.app.session import EditedItem, Session, copy_of
+from eigsearch.errors import EigsearchError, InputError
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.parallel.worker import reason_of
+from eigsearch.search import SEARCHES
+
+_MOST_JOBS = 50
+_MOST_METHODS = 12
+_OURS = "eig_search"
+
+
+class Cancelled(EigsearchError):
+    """A job that a user ended."""
+
+
+@dataclass
+class Job:
+    """A comparison that runs or ran.
+
+    Attributes:
+        id: Random name of the job.
+        methods: Names of explainers and searches, in their order.
+        done: What is finished: the name, and an error or None.
+        running: The name of the method that runs now.
+        result: Page data once at least one method is finished.
+    """
+
+    id: str
+    methods: Sequence[str]
+    done: list[tuple[str, str | None]] = field(default_factory=list)
+    running: str | None = None
+    result: dict[str, Any] | None = None
+    finished: bool = False
+    error: str | None = None
+    cancel: threading.Event = field(default_factory=threading.Event)
+
+    def state(self) -> dict[str, Any]:
+        """Return the job as JSON."""
+        return {
+            "id": self.id,
+            "methods": list(self.methods),
+            "done": [{"name": name, "error": error} for name, error in self.done],
+            "running": self.running,
+            "finished": self.finished,
+            "cancelled": self.cancel.is_set(),
+            "error": self.error,
+            "result": self.result,
+        }
+
+
+class Jobs:
+    """The comparisons of a session, one at a time."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="studio-compare")
+
+    def start(self, edited_item: EditedItem, methods: Sequence[str]) -> Job:
+        """Queue a comparison.
+
+        Raises:
+            InputError: If a method is not known, or there are too many.
+        """
+        known = {row["id"] for row in method_rows(self.session.level)}
+        wrong = [name for name in methods if name not in known]
+        if wrong or not 0 < len(methods) <= _MOST_METHODS:
+            raise InputError(
+                f"Expected 1 to {_MOST_METHODS} of {', '.join(sorted(known))} (got "
+                f"{', '.join(map(repr, wrong[:1])) or len(methods)}). Choose from the list."
+            )
+        job = Job(secrets.token_urlsafe(8), list(dict.fromkeys(methods)))
+        self._jobs[job.id] = job
+        while len(self._jobs) > _MOST_JOBS:
+            self._jobs.popitem(last=False)[1].cancel.set()
+        self._thread.submit(self._run, job, edited_item)
+        return job
+
+    def get(self, job_id: str) -> Job:
+        """Return a job.
+
+        Raises:
+            InputError: If there is no such job.
+        """
+        if job_id not in self._jobs:
+            raise InputError("Expected a comparison that is known (got another). Start it again.")
+        return self._jobs[job_id]
+
+    def stop(self) -> None:
+        """Cancel all jobs and end the thread."""
+        for job in self._jobs.values():
+            job.cancel.set()
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def _run(self, job: Job, edited_item: EditedItem) -> None:
+        try:
+            with self.session.active.interactive():
+                self._compare(job, edited_item)
+        except Exception as error:  # whatever it is belongs in the page, not in a dead thread
+            job.error = reason_of(error)
+        job.running, job.finished = None, True
+
+    def _compare(self, job: Job, edited_item: EditedItem) -> None:
+        session, found = self.session, dict[str, SubgraphExplanation]()
+        node = session.node(edited_item.item)
+        graph = edited_item.edits.apply(session.graph(edited_item.item), node)
+        local = None if node is None else graph.node_ids.index(node)
+        target = edited_item.target
+        for method in job.methods:
+            if job.cancel.is_set():
+                return
+            job.running = method
+            error = None
+            try:
+                explanation = self._explain(method, graph.data, local, target, job.cancel)
+                target = explanation.target
+                found[display_name(method)] = explanation
+                base = session.base_drawing(edited_item.item)
+                added = edited_item.edits.added_edges
+                job.result = comparison_data(session, base, graph, found, added)
+            except Cancelled:
+                return
+            except Exception as failure:
+                error = reason_of(failure)
+            job.done.append((method, error))
+
+    def _explain(
+        self,
+        method: str,
+        data: Any,
+        node: int | None,
+        target: int | None,
+        cancel: threading.Event,
+    ) -> SubgraphExplanation:
+        kind, _, name = method.partition(":")
+        model = copy_of(self.session.model)
+        if kind == "search":
+            return self.session.explain(data, node, target, model=model, search=name)
+        if name == _OURS:
+            return self.session.explain(data, node, target, model=model)
+        _stop_when(model, cancel)
+        ranker = _make_ranker(name)
+        return self.session.explain(data, node, target, model=model, ranker=ranker)
+
+
+def method_rows(level: str) -> list[dict[str, str]]:
+    """Return the explainers without training, and the searches, that a level allows."""
+    ranked = [
+        {"id": f"explainer:{row['explainer']}", "name": row["name"], "kind": "explainer"}
+        for row in explainers.table()
+        if row["trains"] == "no" and level in row["tasks"]
+    ]
+    searches = [
+        {"id": f"search:{name}", "name": display_name(f"search:{name}"), "kind": "search"}
+        for name in SEARCHES
+        if name not in ("sweep", "fixed")
+    ]
+    return ranked + searches
+
+
+def display_name(method: str) -> str:
+    """Return the name of a method as a person reads it."""
+    kind, _, name = method.partition(":")
+    if kind == "search":
+        return f"EiG-Search, {name}"
+    return explainers.get(name).name
+
+
+def _make_ranker(name: str) -> Any:
+    """Return an explainer whose randomness, if it has any, starts at the same seed each time."""
+    try:
+        return explainers.get(name, seed=0)
+    except InputError:  # it takes no seed
+        return explainers.get(name)
+
+
+def _stop_when(model: Any, cancel: threading.Event) -> None:
+    """Make every call of a model end the job once it is cancelled."""
+    if isinstance(model, torch.nn.Module):
+        model.register_forward_pre_hook(_cancelling(cancel))
+
+
+def _cancelling(cancel: threading.Event) -> Callable[..., None]:
+    def check(*_: Any) -> None:
+        if cancel.is_set():
+            raise Cancelled("The comparison was cancelled.")
+
+    return check

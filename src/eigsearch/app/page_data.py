@@ -1,0 +1,114 @@
+"""Convert answers of a session to the JSON that the page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from eigsearch.app.edits import EditedGraph, Pair
+from eigsearch.app.session import Answer, EditedItem, Session
+from eigsearch.errors import InputError
+from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.visualization.colors import method_style
+from eigsearch.visualization.explanation import explanation_item
+from eigsearch.visualization.graph_drawing import Drawing, redraw
+from eigsearch.visualization.labels import output_name
+from eigsearch.visualization.page_data import Configuration, answer, picture, unit_of
+
+_MOST_FEATURES = 2_000  # columns of `x` listed for a node
+
+
+def answer_data(session: Session, edited_item: EditedItem, result: Answer) -> dict[str, Any]:
+    """Return what the page shows of an edited item: picture, explanation and class bars."""
+    base = session.base_drawing(edited_item.item)
+    added = edited_item.edits.added_edges
+    item = explanation_in_layout(session, base, result.graph, result.explanation, added)
+    configuration = Configuration()
+    configuration.add(result.explanation)
+    return {
+        "item": {**item, "title": title_of(session, edited_item.item)},
+        "scores": result.scores,
+        "regression": result.explanation.config["task"] == "regression",
+        "predict_ms": round(1000 * result.predict_seconds, 2),
+        "explain_ms": round(1000 * result.explain_seconds, 2),
+        "configuration": configuration.rows(),
+    }
+
+
+def explanation_in_layout(
+    session: Session,
+    base: Drawing,
+    graph: EditedGraph,
+    explanation: SubgraphExplanation,
+    added_edges: Collection[Pair] = (),
+) -> dict[str, Any]:
+    """Return an explanation of an edited graph as page data, in the layout of the original."""
+    drawing = redraw(base, explanation, graph.node_ids, added_edges)
+    node = None if explanation.node is None else graph.node_ids[explanation.node]
+    return {
+        **explanation_item(explanation, drawing, session.names),
+        "node": None if node is None else drawing.nodes.index(node),
+        "nodes": list(drawing.nodes),
+    }
+
+
+def comparison_data(
+    session: Session,
+    base: Drawing,
+    graph: EditedGraph,
+    found: Mapping[str, SubgraphExplanation],
+    added_edges: Collection[Pair] = (),
+) -> dict[str, Any]:
+    """Return several explanations of one edited graph, as the comparison page shows them."""
+    first = next(iter(found.values()))
+    drawing = redraw(base, first, graph.node_ids, added_edges)
+    configuration = Configuration()
+    for explanation in found.values():
+        configuration.add(explanation)
+    styles = [method_style(name) for name in found]
+    node = None if first.node is None else graph.node_ids[first.node]
+    return {
+        "title": session.names.title,
+        "output": output_name(first, session.names),
+        "graph": picture(drawing, node),
+        "unit": unit_of(drawing),
+        "answers": [
+            {"name": name, "dash": style.dash, **answer(explanation, drawing, session.names)}
+            for (name, explanation), style in zip(found.items(), styles, strict=True)
+        ],
+        "colours": [[style.colour.light, style.colour.dark] for style in styles],
+        "configuration": configuration.rows(),
+    }
+
+
+def node_data(session: Session, item: int, node: int) -> dict[str, Any]:
+    """Return the features and the neighbours of a node of the original graph.
+
+    Raises:
+        InputError: If there is no such node.
+    """
+    data = session.graph(item)
+    count = int(data.num_nodes)
+    if not 0 <= node < count:
+        raise InputError(
+            f"Expected a node from 0 to {count - 1} (got {node}). Choose one that the graph has."
+        )
+    features = data.get("x")
+    row = [] if features is None or features.dim() != 2 else features[node].tolist()
+    ends = data.edge_index
+    neighbours = {*ends[1][ends[0] == node].tolist(), *ends[0][ends[1] == node].tolist()} - {node}
+    return {
+        "node": node,
+        "features": [[i, value] for i, value in enumerate(row[:_MOST_FEATURES]) if value],
+        "width": len(row),
+        "neighbours": sorted(neighbours)[:200],
+        "degree": len(neighbours),
+    }
+
+
+def title_of(session: Session, item: int) -> str:
+    """Return what an item is called."""
+    if session.level == "node":
+        return f"Node {item}"
+    name = session.source.name(item)
+    return f"Graph {item}" + (f" · {name}" if name else "")

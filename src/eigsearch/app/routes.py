@@ -1,0 +1,239 @@
+"""The web application: addresses of the page, of its data and of what it exports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import numpy as np
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from eigsearch.app.background import Background
+from eigsearch.app.edits import GraphEdits
+from eigsearch.app.exports import MEDIA_TYPES, export_answer, export_table, snippet
+from eigsearch.app.jobs import Jobs
+from eigsearch.app.molecule_search import MoleculePattern
+from eigsearch.app.motif_index import MotifIndex, motif_data
+from eigsearch.app.page import studio_page
+from eigsearch.app.page_data import answer_data, node_data
+from eigsearch.app.session import EditedItem, Session
+from eigsearch.app.table import TableQuery
+from eigsearch.errors import EigsearchError, InputError
+from eigsearch.parallel.worker import reason_of
+
+_MOST_ROWS = 200  # of the table in one answer
+_MOST_SEARCHED = 20_000  # molecules that one search looks at
+_SEARCHES = 32  # results of searches that stay available
+
+
+class StudioApp:
+    """Answers the requests of the page for one session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.background, self.jobs = Background(session), Jobs(session)
+        self.motifs = MotifIndex(session)
+        self._searches: dict[str, list[int]] = {}
+
+    def routes(self) -> list[Route]:
+        """Return the addresses and what answers them."""
+        return [
+            Route("/", self.page),
+            Route("/api/rows", _json(self.rows)),
+            Route("/api/search", _json(self.search), methods=["POST"]),
+            Route("/api/motifs", _json(self.find_motifs), methods=["POST"]),
+            Route("/api/answer", _json(self.answer), methods=["POST"]),
+            Route("/api/node", _json(self.node), methods=["POST"]),
+            Route("/api/compare", _json(self.compare), methods=["POST"]),
+            Route("/api/jobs/{job_id}", _json(self.job)),
+            Route("/api/jobs/{job_id}", _json(self.cancel), methods=["DELETE"]),
+            Route("/api/snippet", _json(self.snippet), methods=["POST"]),
+            Route("/api/export/{kind}", self.export, methods=["POST"]),
+            Route("/table.{kind}", self.table),
+        ]
+
+    async def page(self, request: Request) -> Response:
+        """Return the page."""
+        return HTMLResponse(await run_in_threadpool(studio_page, self.session))
+
+    def rows(self, request: Request, _: Any) -> dict[str, Any]:
+        """Return rows of the table, and ask the background for those that are not known yet."""
+        table = self.session.table
+        items = table.select(self._query(request))
+        offset = _integer(request.query_params.get("offset", "0"), 0, 10**9)
+        shown = items[offset : offset + _MOST_ROWS].tolist()
+        self.background.want([item for item in shown if not table.known[item]])
+        return {
+            "total": len(items),
+            "offset": offset,
+            "rows": [{**table.entry(item), "name": self._name(item)} for item in shown],
+            "known": table.num_known,
+            "count": table.count,
+            "problem": self.background.error,
+        }
+
+    def search(self, request: Request, body: Any) -> dict[str, Any]:
+        """Search molecules by a pattern; the result is named in later queries."""
+        text = str(_field(body, "pattern", str)).strip()
+        if text not in self._searches:
+            pattern, session = MoleculePattern(text), self.session
+            with session.active.interactive():
+                count = min(session.count, _MOST_SEARCHED) if session.level == "graph" else 0
+                graphs = (session.source[item] for item in range(count))
+                self._searches[text] = pattern.search(graphs, session.names)
+            while len(self._searches) > _SEARCHES:
+                self._searches.pop(next(iter(self._searches)))
+        limited = self.session.count > _MOST_SEARCHED
+        note = f"Searched the first {_MOST_SEARCHED:,} molecules." if limited else ""
+        return {"found": len(self._searches[text]), "note": note}
+
+    def find_motifs(self, request: Request, body: Any) -> dict[str, Any]:
+        """Find the motifs of the explanations so far."""
+        with self.session.active.interactive():
+            return motif_data(self.session, *self.motifs.search())
+
+    def answer(self, request: Request, body: Any) -> dict[str, Any]:
+        """Predict and explain an item after edits."""
+        edited_item = self._edited_item(body)
+        return answer_data(self.session, edited_item, self.session.answer(edited_item))
+
+    def node(self, request: Request, body: Any) -> dict[str, Any]:
+        """Return features and neighbours of a node."""
+        return node_data(self.session, _field(body, "item", int), _field(body, "node", int))
+
+    def compare(self, request: Request, body: Any) -> dict[str, Any]:
+        """Start a comparison of explainers and searches."""
+        methods = _field(body, "methods", list)
+        if not all(isinstance(method, str) for method in methods):
+            raise InputError("Expected `methods` to be names (got others). Choose from the list.")
+        return self.jobs.start(self._edited_item(body), methods).state()
+
+    def job(self, request: Request, body: Any) -> dict[str, Any]:
+        """Return how far a comparison is."""
+        return self.jobs.get(request.path_params["job_id"]).state()
+
+    def cancel(self, request: Request, body: Any) -> dict[str, Any]:
+        """Cancel a comparison."""
+        job = self.jobs.get(request.path_params["job_id"])
+        job.cancel.set()
+        return job.state()
+
+    def snippet(self, request: Request, body: Any) -> dict[str, Any]:
+        """Return the Python code of what is on the screen."""
+        return {"code": snippet(self.session, self._edited_item(body))}
+
+    async def export(self, request: Request) -> Response:
+        """Return a file of what is on the screen."""
+        kind = request.path_params["kind"]
+        body = await request.body()
+        try:
+            edited_item = self._edited_item(_parse(body))
+            content = await run_in_threadpool(export_answer, self.session, edited_item, kind)
+        except Exception as error:
+            return JSONResponse({"error": reason_of(error)})
+        return _file(content, kind, f"{self.session.level}-{edited_item.item}")
+
+    async def table(self, request: Request) -> Response:
+        """Return the rows of the current filter as a file."""
+        kind = request.path_params["kind"]
+        if kind not in ("csv", "parquet"):
+            return Response("Choose table.csv or table.parquet.\n", 404)
+        try:
+            items = self.session.table.select(self._query(request))
+            content = await run_in_threadpool(export_table, self.session, items, kind)
+        except EigsearchError as error:
+            return Response(f"{error}\n", 400)
+        return _file(content, kind, "explanations")
+
+    def _query(self, request: Request) -> TableQuery:
+        params = request.query_params
+        found: list[int] | None = None
+        if params.get("pattern"):
+            found = self._searches.get(params["pattern"].strip(), [])
+        if params.get("motif"):
+            holders = self.motifs.holders(params["motif"])
+            found = holders if found is None else sorted({*found} & {*holders})
+        return TableQuery.from_params(params, found)
+
+    def _edited_item(self, body: Any) -> EditedItem:
+        item = _field(body, "item", int)
+        target = body.get("target")
+        if target is not None and not (isinstance(target, int) and 0 <= target < 10**6):
+            raise InputError("Expected `target` to be a class (got another value). Leave it out.")
+        return EditedItem(item, GraphEdits.from_json(body.get("edits", {})), target)
+
+    def _name(self, item: int) -> str | None:
+        return self.session.source.name(item) if self.session.level == "graph" else None
+
+
+def make_app(session: Session) -> tuple[Starlette, StudioApp]:
+    """Return the web application of a session, and what answers its requests."""
+    studio = StudioApp(session)
+    return Starlette(routes=studio.routes()), studio
+
+
+def _json(
+    answer: Callable[[Request, Any], dict[str, Any]],
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that answers in a thread; what goes wrong becomes a sentence."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            body = _parse(await request.body()) if request.method == "POST" else None
+            values = await run_in_threadpool(answer, request, body)
+        except HTTPException:
+            raise
+        except Exception as error:  # a user's model may raise anything
+            values = {"error": reason_of(error)}
+        return JSONResponse(_finite(values))
+
+    return endpoint
+
+
+def _parse(content: bytes) -> Any:
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise InputError("Expected the request to be a JSON object (got another). Reload the page.")
+    return body
+
+
+def _field(body: Any, name: str, kind: type) -> Any:
+    value = body.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise InputError(
+            f"Expected `{name}` to be {kind.__name__} (got {type(value).__name__}). "
+            "Reload the page."
+        )
+    return value
+
+
+def _integer(text: str, low: int, high: int) -> int:
+    value = int(text) if text.isdecimal() and len(text) < 12 else -1
+    if not low <= value <= high:
+        raise InputError(f"Expected a number from {low} to {high} (got {text[:20]!r}). Reload.")
+    return value
+
+
+def _file(content: bytes, kind: str, stem: str) -> Response:
+    name = {"Content-Disposition": f'attachment; filename="{stem}.{kind}"'}
+    return Response(content, media_type=MEDIA_TYPES[kind], headers=name)
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with None for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

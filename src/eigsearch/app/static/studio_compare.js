@@ -1,0 +1,74 @@
+// Explainers and searches side by side on the current graph, computed on demand.
+
+const USUAL = ["explainer:eig_search", "explainer:gradcam", "explainer:ig", "search:refine"];
+
+class CompareCard {
+  constructor(info, stateNow) {
+    Object.assign(this, { info, stateNow, job: null }, fromTemplate("compare-card"));
+    const { parts } = this;
+    for (const { id, name } of info.methods) {
+      const input = make("input", { type: "checkbox", value: id, checked: USUAL.includes(id) });
+      parts.choices.append(make("label", {}, input, ` ${name}`));
+    }
+    parts.run.addEventListener("click", () => this.#run());
+    parts.cancel.addEventListener("click", () => this.cancel());
+  }
+
+  // Another graph is on the screen: what was computed is not about it.
+  forget() {
+    if (this.job && !this.job.finished) this.cancel();
+    this.job = null;
+    this.parts.job.replaceChildren();
+    this.parts.comparison.hidden = true;
+    this.parts.comparison.replaceChildren();
+  }
+
+  async cancel() {
+    if (this.job) await ask(`api/jobs/${this.job.id}`, undefined, { method: "DELETE" });
+  }
+
+  async #run() {
+    const methods = [...this.parts.choices.querySelectorAll("input:checked")].map((input) => input.value);
+    this.forget();
+    try {
+      this.job = await ask("api/compare", { ...this.stateNow().request(), methods });
+      await this.#follow(this.job.id);
+    } catch (error) {
+      this.parts.job.replaceChildren(make("li", { class: "wrong" }, error.message));
+    }
+  }
+
+  async #follow(id) {
+    this.#show();
+    while (this.job?.id === id && !this.job.finished) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      const job = await ask(`api/jobs/${id}`);
+      if (this.job?.id !== id) return;
+      this.job = job;
+      this.#show();
+    }
+  }
+
+  #show() {
+    const { parts, job, info } = this;
+    const names = Object.fromEntries(info.methods.map(({ id, name }) => [id, name]));
+    const done = new Map(job.done.map(({ name, error }) => [name, error]));
+    const status = (id) => (done.has(id) ? done.get(id) ?? "✓" : job.running === id ? "running …" : job.finished ? "cancelled" : "waiting");
+    parts.job.replaceChildren(...job.methods.map((id) => make("li", { "data-method": id, class: done.get(id) ? "wrong" : "" }, `${names[id]}: ${status(id)}`)));
+    if (job.error) parts.job.append(make("li", { class: "wrong" }, job.error));
+    parts.run.disabled = !job.finished;
+    parts.cancel.disabled = job.finished;
+    if (job.result && job.result.answers.length !== this.shown) this.#showResult(job.result);
+    if (job.finished) this.shown = undefined;
+  }
+
+  #showResult(result) {
+    const { parts, info } = this;
+    this.shown = result.answers.length;
+    const { root } = fromTemplate("comparison-parts");
+    result.colours.forEach(([light, dark], i) => root.style.setProperty(`--method-${i}`, `light-dark(${light}, ${dark})`));
+    parts.comparison.hidden = false;
+    parts.comparison.replaceChildren(root);
+    new Comparison(root, { ...result, classes: info.classes, sentence: info.sentence, sentence_of_one: info.sentence_of_one });
+  }
+}

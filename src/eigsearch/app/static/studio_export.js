@@ -1,0 +1,35 @@
+// What a user takes away: pictures, the page, numbers, and the Python code that repeats them.
+
+const FILES = [["svg", "SVG"], ["png", "PNG"], ["html", "Page"], ["json", "JSON"]];
+
+class ExportCard {
+  constructor(stateNow, onProblem) {
+    Object.assign(this, { stateNow, onProblem }, fromTemplate("export-card"));
+    const { parts, root } = this;
+    for (const [kind, label] of FILES) {
+      const button = make("button", { type: "button", "data-kind": kind }, label);
+      button.addEventListener("click", () => this.#save(kind));
+      parts.files.append(button);
+    }
+    parts.copy.addEventListener("click", () => copyText(parts.copy, parts.code.textContent));
+    root.addEventListener("toggle", () => this.show());
+  }
+
+  async show() {
+    if (!this.root.open) return;
+    const { code } = await ask("api/snippet", this.stateNow().request());
+    this.parts.code.textContent = code;
+  }
+
+  async #save(kind) {
+    const state = this.stateNow();
+    try {
+      const blob = await ask(`api/export/${kind}`, state.request());
+      const link = make("a", { href: URL.createObjectURL(blob), download: `explanation-${state.item}.${kind}` });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    } catch (error) {
+      this.onProblem(error.message);
+    }
+  }
+}

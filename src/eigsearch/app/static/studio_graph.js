@@ -1,0 +1,231 @@
+// The workbench: one prediction, its explanation, and what becomes of both when the graph changes.
+
+class Workbench {
+  constructor(info, triage) {
+    Object.assign(this, { info, triage, parts: partsOf(document.getElementById("workbench")) });
+    Object.assign(this, { past: [], future: [], state: null, showsOriginal: false });
+    this.canvas = new Canvas({
+      cut: (key) => this.toggle("removed_edges", key),
+      cutLink: (link) => this.#cutLink(link),
+      choose: (node) => this.#choose(this.shown.item.nodes[node]),
+      connect: (from, to) => this.#connect(this.shown.item.nodes[from], this.shown.item.nodes[to]),
+    });
+    this.prediction = new PredictionCard(info, (target) => this.change(this.state.withTarget(target)));
+    this.node = new NodeCard(info, {
+      toggle: (kind, key) => this.toggle(kind, key),
+      connect: (from, to) => this.#connect(from, to),
+      choose: (id) => this.#choose(id),
+      explain: (id) => (location.hash = `item=${id}`),
+      refresh: () => this.#refreshNode(),
+    });
+    this.compare = new CompareCard(info, () => this.state);
+    this.exports = new ExportCard(() => this.state, (text) => showNotice(this.parts.notice, text));
+    this.#buildBar();
+    addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  // Shows a state that the address names.
+  async open(state) {
+    if (this.state?.item !== state.item) {
+      Object.assign(this, { past: [], future: [], original: null, showsOriginal: false });
+      this.canvas.zoom = null;
+      this.canvas.chosen = null;
+      this.node.forget();
+      this.compare.forget();
+      scrollTo(0, 0);
+    }
+    this.#link("previous", this.triage.beside(state.item, -1));
+    this.#link("next", this.triage.beside(state.item, 1));
+    await this.#load(state);
+  }
+
+  close() {
+    this.request?.abort();
+    this.view?.close();
+    this.compare.forget();
+    Object.assign(this, { state: null, view: null });
+  }
+
+  // Goes to another state of the same graph, which undo takes back.
+  async change(next) {
+    const before = this.state;
+    if (await this.#load(next)) {
+      this.past.push(before);
+      this.future = [];
+      this.#showBar();
+    }
+  }
+
+  toggle(kind, key) {
+    return this.change(this.state.toggled(kind, key));
+  }
+
+  async undo() {
+    const before = this.state;
+    if (this.past.length && (await this.#load(this.past.pop()))) this.future.push(before);
+    this.#showBar();
+  }
+
+  async redo() {
+    const before = this.state;
+    if (this.future.length && (await this.#load(this.future.pop()))) this.past.push(before);
+    this.#showBar();
+  }
+
+  // Asks for a state and shows it; what is on the screen stays if the server refuses.
+  async #load(state) {
+    this.request?.abort();
+    const request = (this.request = new AbortController());
+    const wait = setTimeout(() => this.parts.view.classList.add("waiting"), 250);
+    try {
+      const fresh = this.original?.target !== state.target || !this.original;
+      const began = performance.now();
+      const [answer, original] = await Promise.all([
+        ask("api/answer", state.request(), { signal: request.signal }),
+        fresh && state.count ? ask("api/answer", state.original().request(), { signal: request.signal }) : null,
+      ]);
+      if (request.signal.aborted) return false;
+      if (fresh) this.original = { target: state.target, answer: original ?? answer };
+      showNotice(this.parts.notice, "");
+      this.#take(state, answer, performance.now() - began);
+      return true;
+    } catch (error) {
+      if (error.name === "AbortError") return false;
+      showNotice(this.parts.notice, error.message);
+      if (this.state) history.replaceState(null, "", `#${this.state}`);
+      return false;
+    } finally {
+      clearTimeout(wait);
+      this.parts.view.classList.remove("waiting");
+    }
+  }
+
+  #take(state, answer, roundTrip) {
+    if (this.state && this.state.toString() !== state.toString()) this.compare.forget();
+    Object.assign(this, { state, answer, roundTrip, showsOriginal: false });
+    if (location.hash !== `#${state}`) history.replaceState(null, "", `#${state}`);
+    this.#render();
+    this.exports.show();
+  }
+
+  #render() {
+    const focus = this.#focused();
+    const original = this.original.answer;
+    const shown = this.showsOriginal ? original : this.answer;
+    const state = this.showsOriginal ? this.state.original() : this.state;
+    this.view?.close();
+    this.shown = shown;
+    this.view = new ExplanationView(shown.item, { ...this.info, configuration: shown.configuration });
+    this.canvas.attach(this.view.picture, shown.item, original.item, state);
+    this.#place(this.view.root);
+    this.prediction.show(shown, original, state, this.roundTrip);
+    this.node.show(this.state);
+    this.view.ranking.body.addEventListener("keydown", (event) => this.#rankingKey(event));
+    this.#showBar();
+    this.parts.view.replaceChildren(this.view.root);
+    this.view.curve.draw();
+    this.#restore(focus);
+  }
+
+  #place(root) {
+    root.querySelector(".stage").before(this.bar.root);
+    root.querySelector(".side").prepend(this.prediction.root, this.node.root);
+    root.querySelector(".columns").after(this.compare.root, this.exports.root);
+    root.querySelector(".keys").replaceChildren("Keys: ", make("kbd", {}, "Delete"), " removes the edge of a row of the ranking, ", make("kbd", {}, "Ctrl"), " ", make("kbd", {}, "Z"), " undoes, ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " change the size, ", make("kbd", {}, "Esc"), " returns to the table.");
+  }
+
+  #buildBar() {
+    this.bar = fromTemplate("edit-bar");
+    const { parts } = this.bar;
+    parts.undo.addEventListener("click", () => this.undo());
+    parts.redo.addEventListener("click", () => this.redo());
+    parts.reset.addEventListener("click", () => this.change(this.state.original()));
+    parts.original.addEventListener("click", () => {
+      this.showsOriginal = !this.showsOriginal;
+      this.#render();
+    });
+    parts.in.addEventListener("click", () => this.canvas.scale(1.4));
+    parts.out.addEventListener("click", () => this.canvas.scale(1 / 1.4));
+    parts.fit.addEventListener("click", () => this.canvas.fit());
+    parts.link.addEventListener("click", () => copyText(parts.link, location.href));
+  }
+
+  #showBar() {
+    const { parts } = this.bar;
+    parts.undo.disabled = !this.past.length;
+    parts.redo.disabled = !this.future.length;
+    parts.reset.disabled = !this.state?.count;
+    parts.original.disabled = !this.state?.count;
+    parts.original.setAttribute("aria-pressed", this.showsOriginal);
+  }
+
+  #cutLink(link) {
+    const key = this.canvas.keyOf(this.shown.item, link);
+    this.toggle(this.state.has("added_edges", key) ? "added_edges" : "removed_edges", key);
+  }
+
+  // A new edge between two nodes, or one that was removed back.
+  #connect(from, to) {
+    const directed = Boolean(this.shown.item.arrow);
+    const key = pairKey(from, to, directed);
+    this.toggle(this.state.has("removed_edges", key) ? "removed_edges" : "added_edges", key);
+  }
+
+  async #choose(id) {
+    const position = this.shown.item.nodes.indexOf(id);
+    try {
+      await this.node.choose(this.state.item, id, this.shown.item.name[position] ?? "");
+    } catch (error) {
+      showNotice(this.parts.notice, error.message);
+    }
+  }
+
+  #refreshNode() {
+    this.canvas.mark(this.shown.item.nodes.indexOf(this.node.node));
+    this.node.show(this.state);
+  }
+
+  #rankingKey(event) {
+    if (event.key !== "Delete" && event.key !== "Backspace") return;
+    event.preventDefault();
+    const [link] = this.view.picture.linksOf[Number(event.target.closest("tr").dataset.group)];
+    this.#cutLink(link);
+  }
+
+  #key(event) {
+    if (!this.state) return;
+    if (event.key === "Escape" && !event.target.matches("input")) location.hash = "";
+    if (event.key.toLowerCase() !== "z" || !(event.ctrlKey || event.metaKey) || event.target.matches("input")) return;
+    event.preventDefault();
+    if (event.shiftKey) this.redo();
+    else this.undo();
+  }
+
+  // Where the focus is, so that a new view has it at the same place.
+  #focused() {
+    const element = document.activeElement;
+    if (!this.view || !element || !this.parts.view.contains(element)) return null;
+    const row = element.closest("tbody[data-ranking] tr, [data-part=ranking] tbody tr");
+    if (row) return { row: [...row.parentElement.children].indexOf(row) };
+    const bar = element.closest(".class-bar");
+    if (bar) return { select: `.class-bar[data-class="${bar.dataset.class}"]` };
+    const feature = element.closest(".feature");
+    if (feature) return { select: `.feature[data-feature="${feature.dataset.feature}"]` };
+    return { element, part: element.dataset.part };
+  }
+
+  #restore(focus) {
+    if (!focus) return;
+    const rows = this.view.root.querySelectorAll("[data-part=ranking] tbody tr");
+    let element = focus.element;
+    if (focus.row !== undefined) element = rows[Math.min(focus.row, rows.length - 1)];
+    if (focus.select) element = this.view.root.querySelector(focus.select);
+    if (!element?.isConnected && focus.part) element = this.view.root.querySelector(`[data-part="${focus.part}"]`);
+    element?.focus({ preventScroll: true });
+  }
+
+  #link(part, item) {
+    this.parts[part].hidden = item === undefined;
+    this.parts[part].setAttribute("href", `#item=${item}`);
+  }
+}

@@ -1,0 +1,79 @@
+// The prediction: a bar for each class, a mark where it was before the edits, and what changed.
+
+const MOST_BARS = 12;
+
+class PredictionCard {
+  constructor(info, onTarget) {
+    Object.assign(this, { info, onTarget }, fromTemplate("prediction-card"));
+  }
+
+  show(now, original, state, roundTrip) {
+    const { parts } = this;
+    const cached = now.explain_ms < 1 && !state.count ? "" : ` · explanation ${milliseconds(now.explain_ms)}`;
+    parts.time.textContent = `model ${milliseconds(now.predict_ms)}${cached} · round trip ${milliseconds(roundTrip)}`;
+    parts.time.dataset.milliseconds = roundTrip.toFixed(1);
+    parts.bars.replaceChildren(...this.#bars(now, original, state));
+    parts.changes.hidden = !state.count;
+    parts["change-rows"].replaceChildren(...this.#changes(now, original).map(([name, before, after]) =>
+      make("tr", { class: before === after ? "" : "kept" }, make("td", {}, name), make("td", { class: "number" }, before), make("td", { class: "number" }, after))));
+    parts["edit-list"].textContent = editSentence(state);
+  }
+
+  className(index) {
+    return this.info.classes[index] ?? `class ${index}`;
+  }
+
+  #bars(now, original, state) {
+    if (now.regression) {
+      return now.scores.map((score, index) => make("p", { class: "value", "data-class": index, "data-value": score }, make("b", {}, decimals(score, 3)), state.count ? ` was ${decimals(original.scores[index], 3)}` : ""));
+    }
+    const order = now.scores.map((_, index) => index);
+    if (order.length > MOST_BARS) order.sort((a, b) => now.scores[b] - now.scores[a]);
+    return order.slice(0, MOST_BARS).map((index) => this.#bar(index, now, original, state));
+  }
+
+  #bar(index, now, original, state) {
+    const fill = make("i");
+    fill.style.setProperty("--share", now.scores[index]);
+    fill.style.setProperty("background", `var(--class-${index % 8})`);
+    const track = make("span", { class: "track" }, fill);
+    if (state.count) {
+      const mark = make("u", { title: `original ${decimals(original.scores[index])}` });
+      mark.style.setProperty("--share", original.scores[index]);
+      track.append(mark);
+    }
+    const explained = index === now.item.target;
+    const predicted = index === now.item.prediction;
+    const bar = make("button", { type: "button", class: "class-bar", "data-class": index, "data-value": now.scores[index], "aria-pressed": explained, title: explained ? "explained" : "Explain this class" },
+      make("span", { class: "class-name" }, this.className(index), predicted ? make("b", { class: "predicted" }, " predicted") : ""), track, make("b", { class: "number" }, decimals(now.scores[index], 3)));
+    bar.addEventListener("click", () => this.onTarget(predicted && state.target !== null ? null : index));
+    return bar;
+  }
+
+  #changes(now, original) {
+    const gain = ({ item }) => (item.found.plus.length && item.found.plus[0] !== null ? decimals(item.found.plus[0] - item.found.minus[0]) : "–");
+    const said = ({ item, regression }) => (regression ? decimals(item.prediction) : this.className(item.prediction));
+    const shared = ({ item }) => `${item.size} of ${item.groups}`;
+    return [
+      ["prediction", said(original), said(now)],
+      [original.item.output, decimals(original.scores[original.item.target] ?? original.item.value, 3), decimals(now.scores[original.item.target] ?? now.item.value, 3)],
+      [`size (${now.item.unit}s)`, shared(original), shared(now)],
+      ["gain", gain(original), gain(now)],
+    ];
+  }
+}
+
+function milliseconds(value) {
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
+}
+
+function editSentence(state) {
+  if (!state.count) return "Click an edge away, choose a node, or drag from node to node for a new edge.";
+  const { removed_edges: cut, added_edges: added, removed_nodes: nodes, zeroed_features: features } = state.edits;
+  const parts = [];
+  if (cut.size) parts.push(`${countOf(cut.size, "edge")} removed`);
+  if (added.size) parts.push(`${countOf(added.size, "edge")} added`);
+  if (nodes.size) parts.push(`${countOf(nodes.size, "node")} removed`);
+  if (features.size) parts.push(`${countOf(features.size, "feature")} set to zero`);
+  return `${parts.join(", ")}. What was removed is dashed: click it back.`;
+}

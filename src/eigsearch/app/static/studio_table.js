@@ -1,0 +1,262 @@
+// The table of all predictions: only rows near the screen exist and are asked for.
+
+const ROW_HEIGHT = 38;
+const PAGE = 200; // rows of one answer
+const COLUMNS = [
+  { name: "item", label: "number" },
+  { name: "prediction", label: "prediction" },
+  { name: "confidence", label: "confidence", number: true },
+  { name: "label", label: "label", narrow: true },
+  { name: "correct", label: "correct" },
+  { name: "groups", label: "edges", number: true, narrow: true },
+  { name: "size", label: "size", number: true, narrow: true },
+  { name: "gain", label: "gain", number: true },
+];
+
+class Triage {
+  constructor(info) {
+    Object.assign(this, { info, parts: partsOf(document.getElementById("triage")), pages: new Map(), rows: new Map() });
+    this.filter = { sort: "item", descending: false, pattern: "", motif: "" };
+    this.total = info.count;
+    this.#buildColumns();
+    this.#buildToolbar();
+    this.motifs = new MotifStrip(this);
+    const later = () => {
+      this.waiting ??= requestAnimationFrame(() => {
+        this.waiting = null;
+        this.render();
+      });
+    };
+    addEventListener("scroll", later, { passive: true });
+    new ResizeObserver(later).observe(this.parts.rows);
+    this.parts.rows.addEventListener("keydown", (event) => this.#key(event));
+    this.reload();
+  }
+
+  get visible() {
+    return !document.getElementById("triage").hidden;
+  }
+
+  className(index) {
+    return this.info.classes[index] ?? `class ${index}`;
+  }
+
+  query(offset) {
+    const { elements } = this.parts.toolbar;
+    const values = { ...this.filter, descending: this.filter.descending ? 1 : 0, offset };
+    for (const name of ["correct", "prediction", "max_confidence", "max_gain"]) values[name] = elements[name].value;
+    return new URLSearchParams(Object.entries(values).filter(([, value]) => value !== "" && value !== undefined));
+  }
+
+  // Forgets all rows and asks again, after a change of the filter.
+  reload() {
+    this.pages.clear();
+    this.generation = (this.generation ?? 0) + 1;
+    for (const kind of ["csv", "parquet"]) this.parts[kind].href = `table.${kind}?${this.query()}`;
+    this.#fetch(0);
+  }
+
+  // The item beside another in the current order, where it is known.
+  beside(item, step) {
+    for (const [page, entries] of this.pages) {
+      const at = entries.findIndex((row) => row.item === item);
+      if (at >= 0) return entries[at + step]?.item ?? this.pages.get(page + step)?.at(step < 0 ? -1 : 0)?.item;
+    }
+    const next = item + step;
+    return next >= 0 && next < this.info.count ? next : undefined;
+  }
+
+  render() {
+    const { rows: box } = this.parts;
+    if (!this.visible || !box.clientWidth) return;
+    box.style.height = `${this.total * ROW_HEIGHT}px`;
+    const above = -box.getBoundingClientRect().top;
+    const first = Math.max(0, Math.floor(above / ROW_HEIGHT) - 5);
+    const last = Math.min(this.total, Math.ceil((above + innerHeight) / ROW_HEIGHT) + 5);
+    for (const [position, row] of this.rows) {
+      if (position < first || position >= last) {
+        row.remove();
+        this.rows.delete(position);
+      }
+    }
+    for (let position = first; position < last; position += 1) this.#place(position);
+    for (let page = Math.floor(first / PAGE); page <= Math.floor(Math.max(first, last - 1) / PAGE); page += 1) {
+      if (!this.pages.has(page)) this.#fetch(page);
+    }
+  }
+
+  async #fetch(page) {
+    if (this.fetching?.has(page) && this.fetching.generation === this.generation) return;
+    if (this.fetching?.generation !== this.generation) this.fetching = Object.assign(new Set(), { generation: this.generation });
+    const { generation } = this;
+    this.fetching.add(page);
+    try {
+      const answer = await ask(`api/rows?${this.query(page * PAGE)}`);
+      if (generation === this.generation) this.#take(page, answer);
+      showNotice(this.parts["triage-notice"], answer.problem);
+    } catch (error) {
+      showNotice(this.parts["triage-notice"], error.message);
+    } finally {
+      this.fetching.delete(page);
+    }
+  }
+
+  #take(page, answer) {
+    this.pages.set(page, answer.rows);
+    this.total = answer.total;
+    this.#showProgress(answer);
+    for (const row of this.rows.values()) row.remove();
+    this.rows.clear();
+    const focused = this.focused;
+    this.render();
+    if (focused !== undefined) this.rows.get(focused)?.focus({ preventScroll: true });
+    clearTimeout(this.timer);
+    const waiting = answer.known < answer.count;
+    if (waiting) this.timer = setTimeout(() => this.#refresh(), 700);
+  }
+
+  // Asks again for what is on the screen while explanations arrive.
+  #refresh() {
+    if (!this.visible) {
+      this.timer = setTimeout(() => this.#refresh(), 700);
+      return;
+    }
+    const above = Math.max(0, -this.parts.rows.getBoundingClientRect().top);
+    this.#fetch(Math.floor(above / ROW_HEIGHT / PAGE));
+  }
+
+  #showProgress({ known, count, total }) {
+    const { parts } = this;
+    parts.progress.setAttribute("aria-valuenow", known);
+    parts["progress-bar"].style.setProperty("--share", known / count);
+    parts["progress-text"].textContent = known < count ? `${known.toLocaleString("en")} of ${count.toLocaleString("en")} explained` : "All explained";
+    parts.count.textContent = `${total.toLocaleString("en")} of ${count.toLocaleString("en")}`;
+    parts.progress.classList.toggle("complete", known === count);
+  }
+
+  #place(position) {
+    const entry = this.pages.get(Math.floor(position / PAGE))?.[position % PAGE];
+    if (this.rows.has(position) || !entry) return;
+    const row = this.#row(entry, position);
+    row.style.transform = `translateY(${position * ROW_HEIGHT}px)`;
+    this.rows.set(position, row);
+    this.parts.rows.append(row);
+  }
+
+  #row(entry, position) {
+    const title = this.info.level === "node" ? `Node ${entry.item}` : entry.name || `Graph ${entry.item}`;
+    const cells = COLUMNS.map((column) => make("span", { class: cellClass(column), role: "gridcell" }, ...this.#cell(column.name, entry, title)));
+    const row = make("a", { class: `triage-row${entry.known ? "" : " pending"}`, role: "row", href: `#item=${entry.item}`, "data-item": entry.item }, ...cells);
+    row.addEventListener("focus", () => (this.focused = position));
+    row.addEventListener("blur", () => (this.focused = undefined));
+    return row;
+  }
+
+  #cell(name, entry, title) {
+    const value = entry[name];
+    if (name === "item") return [title];
+    if (entry.failed) return name === "prediction" ? ["not explained"] : [];
+    if (name === "correct") return value === null ? [] : [make("span", { class: value ? "right" : "wrong" }, value ? "✓" : "✗", make("span", { class: "judgement" }, value ? "" : " wrong"))];
+    if (value === null) return [entry.known ? "–" : "…"];
+    if (name === "prediction" || name === "label") return this.#classCell(value, name);
+    return [name === "confidence" || name === "gain" ? decimals(value) : String(value)];
+  }
+
+  #classCell(value, name) {
+    if (!Number.isInteger(value) || this.info.regression) return [decimals(value)];
+    const dot = make("i", { class: "class-dot" });
+    dot.style.setProperty("background", `var(--class-${value % 8})`);
+    return name === "prediction" ? [dot, this.className(value)] : [this.className(value)];
+  }
+
+  #buildColumns() {
+    const { parts, info } = this;
+    const noun = info.level === "node" ? "node" : info.molecules ? "molecule" : "graph";
+    parts.noun.textContent = countOf(info.count, noun);
+    this.headers = COLUMNS.map((column) => {
+      const button = make("button", { type: "button", "data-sort": column.name }, column.label);
+      button.addEventListener("click", () => this.#sort(column.name));
+      const cell = make("span", { class: cellClass(column), role: "columnheader" }, button);
+      parts.columns.append(cell);
+      return [column.name, cell, button, column.label];
+    });
+    this.#showSort();
+  }
+
+  #sort(name) {
+    const { filter } = this;
+    filter.descending = filter.sort === name ? !filter.descending : false;
+    filter.sort = name;
+    this.#showSort();
+    this.reload();
+  }
+
+  #showSort() {
+    for (const [name, cell, button, label] of this.headers) {
+      const own = name === this.filter.sort;
+      cell.setAttribute("aria-sort", own ? (this.filter.descending ? "descending" : "ascending") : "none");
+      button.textContent = own ? `${label} ${this.filter.descending ? "↓" : "↑"}` : label;
+    }
+  }
+
+  #buildToolbar() {
+    const { parts, info } = this;
+    parts.find.placeholder = info.level === "node" ? "node number" : info.molecules ? "number, SMILES or SMARTS" : "graph number";
+    info.classes.forEach((name, index) => parts.classes.append(make("option", { value: index }, name)));
+    parts.toolbar.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#find(parts.find.value.trim());
+    });
+    parts.toolbar.addEventListener("change", (event) => event.target !== parts.find && this.reload());
+    parts.find.addEventListener("search", () => parts.find.value || this.#find(""));
+    parts.toolbar.addEventListener("reset", () => {
+      Object.assign(this.filter, { pattern: "", motif: "" });
+      this.motifs.press("");
+      showNotice(parts["triage-notice"], "");
+      requestAnimationFrame(() => this.reload());
+    });
+    addEventListener("keydown", (event) => {
+      if (event.key !== "/" || !this.visible || event.target.matches("input, select")) return;
+      event.preventDefault();
+      parts.find.focus();
+    });
+  }
+
+  async #find(text) {
+    const { parts, filter, info } = this;
+    showNotice(parts["triage-notice"], "");
+    if (/^\d+$/.test(text) && Number(text) < info.count) {
+      location.hash = `item=${text}`;
+      return;
+    }
+    filter.pattern = "";
+    if (text) {
+      try {
+        if (!info.molecules) throw new Problem(`Expected a number from 0 to ${info.count - 1} (got ${text}). Type another.`);
+        const { note } = await ask("api/search", { pattern: text });
+        filter.pattern = text;
+        showNotice(parts["triage-notice"], note);
+      } catch (error) {
+        showNotice(parts["triage-notice"], error.message);
+      }
+    }
+    this.reload();
+  }
+
+  #key(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || this.focused === undefined) return;
+    event.preventDefault();
+    const position = this.focused + step;
+    if (position < 0 || position >= this.total) return;
+    const top = this.parts.rows.getBoundingClientRect().top + position * ROW_HEIGHT;
+    if (top < 60) scrollBy(0, top - 60);
+    if (top > innerHeight - 2 * ROW_HEIGHT) scrollBy(0, top - innerHeight + 2 * ROW_HEIGHT);
+    this.render();
+    this.rows.get(position)?.focus({ preventScroll: true });
+  }
+}
+
+function cellClass({ name, number, narrow }) {
+  return `cell ${name}${number ? " number" : ""}${narrow ? " wide-only" : ""}`;
+}

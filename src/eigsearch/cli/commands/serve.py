@@ -1,0 +1,66 @@
+"""`eigsearch serve`: a model and its data in a local web app."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eigsearch.cli import flags
+
+_SERVER = "The server"
+
+
+def serve(
+    dataset: flags.Dataset = None,
+    data: flags.DataFile = None,
+    model: flags.Model = "gin",
+    weights: flags.Weights = None,
+    model_args: flags.ModelArgs = None,
+    data_root: flags.DataRoot = None,
+    nodes: Annotated[
+        bool, typer.Option("--nodes", help="Explain the nodes of the one graph in --data.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(help="Port on this machine; 8642 or a free one.", rich_help_panel=_SERVER),
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open a browser.", rich_help_panel=_SERVER)] = True,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            help="The directory for explanations, by default in the user's cache.",
+            rich_help_panel=_SERVER,
+        ),
+    ] = None,
+) -> None:
+    """Open a model in the browser: sort its predictions, edit a graph, see why.
+
+    Only this machine can reach the app, and only with the address that is printed.
+
+    [bold]Examples[/bold]
+
+        eigsearch serve --dataset BA-2Motifs --model gin
+
+        eigsearch serve --data mine.pt --model mypkg.models:Net --weights net.safetensors
+    """
+    from eigsearch.app.launch import require_extra
+    from eigsearch.cli.console import print_line
+    from eigsearch.cli.loading import load_data, load_network
+    from eigsearch.cli.snippet_lines import snippet_lines
+
+    require_extra()
+    from eigsearch.app.server import Server
+    from eigsearch.app.session import Session
+
+    graphs = load_data(dataset, data, data_root, "node" if nodes else None)
+    network = load_network(model, graphs, weights, model_args)
+    origin = snippet_lines(dataset, data, data_root, model, weights, model_args, nodes)
+    server = Server(Session(network, graphs, cache=cache, origin=origin), port)
+    print_line(f"Studio of {graphs.name}: {server.address}")
+    print_line("Ctrl-C ends it.")
+    if browser:
+        webbrowser.open(server.address)
+    server.run()

@@ -1,0 +1,72 @@
+"""Write the Python lines that load the data and the model of a command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+
+def snippet_lines(
+    dataset: str | None,
+    data: Path | None,
+    data_root: Path | None,
+    model: str,
+    weights: Path | None,
+    model_args: str | None,
+    nodes: bool = False,
+) -> list[str]:
+    """Return Python lines that define `graphs` and `model`.
+
+    >>> snippet_lines("MUTAG", None, None, "gcn", None, None)[-1]
+    'model, _ = zoo.load("MUTAG", "gcn")'
+    """
+    lines = _data_lines(dataset, data, data_root, nodes)
+    return lines + _model_lines(dataset or "", model, weights, model_args)
+
+
+def _data_lines(
+    dataset: str | None, data: Path | None, data_root: Path | None, nodes: bool
+) -> list[str]:
+    if data is None:
+        root = "" if data_root is None else f", {_text(data_root)}"
+        return [
+            "from eigsearch import datasets",
+            f"graphs = datasets.load({_text(dataset or '')}{root}).graphs",
+        ]
+    if data.is_dir() or data.suffix == ".parquet":
+        source = "DirectorySource" if data.is_dir() else "SmilesSource"
+        return [f"from eigsearch.parallel import {source}", f"graphs = {source}({_text(data)})"]
+    task = ', task="node"' if nodes else ""
+    return [
+        "from eigsearch import datasets",
+        f"graphs = datasets.load_file({_text(data)}{task}).graphs",
+    ]
+
+
+def _model_lines(
+    dataset: str, model: str, weights: Path | None, model_args: str | None
+) -> list[str]:
+    if ":" in model:
+        return _own_model_lines(model, weights, model_args)
+    if weights is None:
+        zoo = f"model, _ = zoo.load({_text(dataset)}, {_text(model)})"
+        return ["from eigsearch.models import zoo", zoo]
+    return ["from eigsearch.models import load_model", f"model, _ = load_model({_text(weights)})"]
+
+
+def _own_model_lines(model: str, weights: Path | None, model_args: str | None) -> list[str]:
+    module, _, name = model.partition(":")
+    arguments = f"**{json.loads(model_args)!r}" if model_args else ""
+    lines = [f"from {module} import {name}", f"model = {name}({arguments}).eval()"]
+    if weights is None:
+        return lines
+    if weights.suffix == ".safetensors":
+        load = f"load_file({_text(weights)})"
+        return [*lines, "from safetensors.torch import load_file", f"model.load_state_dict({load})"]
+    load = f"torch.load({_text(weights)}, weights_only=True)"
+    return [*lines, "import torch", f"model.load_state_dict({load})"]
+
+
+def _text(value: object) -> str:
+    """Return a Python string literal with double quotes."""
+    return json.dumps(str(value))

@@ -1,0 +1,97 @@
+import threading
+
+import pytest
+import torch
+
+from eigsearch.app.edits import GraphEdits
+from eigsearch.app.jobs import Jobs, method_rows
+from eigsearch.app.session import EditedItem, Session
+from eigsearch.errors import InputError
+from tests.app.sessions import motif_graphs, motif_model, motif_session
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    session = motif_session(tmp_path / "cache")
+    jobs = Jobs(session)
+    yield jobs
+    jobs.stop()
+    session.close()
+
+
+def wait(jobs):
+    jobs._thread.submit(lambda: None).result(timeout=120)
+
+
+def test_compare_shows_every_method_in_its_order(jobs):
+    methods = ["explainer:eig_search", "explainer:random", "search:refine"]
+    job = jobs.start(EditedItem(2), methods)
+    wait(jobs)
+    assert job.finished
+    assert [name for name, error in job.done if error is None] == methods
+    names = [answer["name"] for answer in job.result["answers"]]
+    assert names == ["EiG-Search", "Random", "EiG-Search, refine"]
+
+
+def test_compare_after_edits_explains_the_edited_graph(jobs):
+    u, v = motif_graphs()[2].edge_index[:, 0].tolist()
+    edits = GraphEdits(removed_edges=frozenset({(u, v)}))
+    job = jobs.start(EditedItem(2, edits), ["explainer:eig_search"])
+    wait(jobs)
+    expected = jobs.session.answer(EditedItem(2, edits)).explanation
+    assert job.result["answers"][0]["groups"] == expected.num_groups
+    assert job.result["answers"][0]["size"] == expected.size
+
+
+def test_compare_with_a_method_that_fails_goes_on_with_the_others(jobs):
+    job = jobs.start(EditedItem(0), ["explainer:att", "explainer:sa"])  # no attention in a GIN
+    wait(jobs)
+    errors = dict(job.done)
+    assert errors["explainer:att"]
+    assert errors["explainer:sa"] is None
+
+
+class Waiting(torch.nn.Module):
+    """A model whose calls wait until the test says so."""
+
+    started, go_on = threading.Event(), threading.Event()
+
+    def __init__(self):
+        super().__init__()
+        self.inner = motif_model()
+        self.slow = False
+
+    def forward(self, x, edge_index, batch):
+        if self.slow:
+            self.started.set()
+            self.go_on.wait(60)
+        return self.inner(x, edge_index, batch)
+
+
+def test_cancel_ends_a_running_explainer_and_skips_the_rest(tmp_path):
+    model = Waiting()
+    session = Session(model, motif_graphs()[:2], cache=tmp_path / "cache")
+    jobs = Jobs(session)
+    model.slow = True
+    job = jobs.start(EditedItem(0), ["explainer:gnnexplainer", "explainer:sa"])
+    assert Waiting.started.wait(60)
+    job.cancel.set()
+    Waiting.go_on.set()
+    jobs.stop()
+    assert job.finished
+    assert job.done == []
+    session.close()
+
+
+@pytest.mark.parametrize(
+    "methods", [[], ["explainer:nothing"], ["os.system"], ["explainer:sa"] * 13]
+)
+def test_start_with_unknown_methods_raises(jobs, methods):
+    with pytest.raises(InputError):
+        jobs.start(EditedItem(0), methods)
+
+
+def test_methods_have_no_training_and_name_searches():
+    names = {row["id"] for row in method_rows("graph")}
+    assert "explainer:pgexplainer" not in names
+    assert {"explainer:eig_search", "search:refine", "search:exhaustive"} <= names
