@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 import torch
 
 from eigsearch.candidates import (
     CandidateSet,
+    ComplementOf,
     Complements,
     ExplicitMasks,
     FullGraph,
@@ -14,6 +17,7 @@ from eigsearch.candidates import (
     Prefixes,
     SingleFlips,
     SubgraphKind,
+    Subsets,
 )
 
 ORDER = torch.tensor([2, 0, 3, 1])
@@ -54,3 +58,30 @@ def test_a_family_of_many_candidates_is_small() -> None:
     """A graph with 100,000 groups has candidates × groups = 10^10 entries, and none of them yet."""
     candidate_set = Prefixes(torch.arange(100_000), range(1, 100_000))
     assert candidate_set.rows(99_990, 99_992).sum(dim=1).tolist() == [99_991, 99_992]
+
+
+@pytest.mark.parametrize(("width", "smallest", "largest"), [(5, 0, 5), (6, 2, 4), (1, 1, 1)])
+def test_subsets_any_sizes_are_all_of_them_in_order(width, smallest, largest):
+    order = torch.randperm(width, generator=torch.Generator().manual_seed(0))
+    candidate_set = Subsets(order, smallest, largest)
+    expected = [
+        sorted(int(order[i]) for i in places)
+        for size in range(smallest, largest + 1)
+        for places in combinations(range(width), size)
+    ]
+    assert [
+        row.nonzero().flatten().tolist() for row in candidate_set.rows(0, len(candidate_set))
+    ] == expected
+    for start in range(0, len(candidate_set), 3):
+        stop = min(start + 3, len(candidate_set))
+        assert torch.equal(
+            candidate_set.rows(start, stop), candidate_set.rows(0, len(candidate_set))[start:stop]
+        )
+    assert torch.equal(ComplementOf(candidate_set).rows(0, 1), ~candidate_set.rows(0, 1))
+    assert ComplementOf(candidate_set).subgraph_kind is candidate_set.subgraph_kind
+
+
+def test_subsets_wide_graph_needs_no_memory():
+    assert sum(Subsets(torch.arange(200), 1, 100).counts) > 10**58
+    small = Subsets(torch.arange(200), 2, 3)
+    assert small.rows(len(small) - 1, len(small))[0].nonzero().flatten().tolist() == [197, 198, 199]
