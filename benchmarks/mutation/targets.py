@@ -16,7 +16,7 @@ TARGETS: dict[str, list[str]] = {
     "inference/target.py": ["tests/inference/test_target.py", "tests/inputs/test_validation.py"],
     "candidates.py": ["tests/test_candidates.py", "tests/engines"],
     "ranking": ["tests/ranking"],
-    "search": ["tests/search"],
+    "search": ["tests/search", "tests/properties/test_search_contract.py"],
     INDEX: [f"tests/{INDEX}", "tests/engines"],
 }
 
