@@ -38,7 +38,7 @@ def drive(steps: EvalCoroutine[Any], phi: Phi) -> tuple[Any, list[int]]:
     asked, answers = [], None
     while True:
         try:
-            candidate_sets = steps.send(answers)  # type: ignore[arg-type]
+            candidate_sets = steps.send(answers)
         except StopIteration as stop:
             return stop.value, asked
         asked.append(sum(map(len, candidate_sets)))

@@ -1,29 +1,65 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from eigsearch.search.refine.pairs import all_pairs, most_common_partner
+from eigsearch.search.base import Array
+from eigsearch.search.refine import pairs
+from eigsearch.search.refine.pairs import propose_units
+from eigsearch.search.refine.units import Units
+from tests.search.drive import problem_of
 
-
-def test_all_pairs_of_four_lists_each_once_in_order() -> None:
-    left, right = all_pairs(4)
-    assert list(zip(left, right, strict=True)) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-
-
-def test_most_common_partner_counts_the_first_pairs_and_takes_partners_of_all() -> None:
-    left, right = np.array([5, 0, 2, 2, 2, 7]), np.array([7, 5, 5, 3, 4, 2])
-    common, partners = most_common_partner(left, right, 3)
-    assert common == 5  # in all of the first three, though 2 is in more pairs altogether
-    assert partners.tolist() == [7, 0, 2]
-    assert most_common_partner(left, right, 2)[1].tolist() == [7, 0]
+FULL = 100.0
 
 
-def test_most_common_partner_on_a_tie_takes_the_lowest_number() -> None:
-    common, partners = most_common_partner(np.array([3, 1]), np.array([4, 2]), 2)
-    assert (common, partners.tolist()) == (1, [2])
+def moves(units: Units, effect: list[float], count: int, most: int = 9) -> list[list[int]]:
+    """Return the groups that each move toggles, from an empty subgraph with φ = 0.
+
+    The objective is φ of the subgraph; a size above `most` is not allowed.
+    """
+
+    def objective(gain: Array, size: Array) -> Array:
+        return np.where(size > most, -np.inf, gain)
+
+    phi = np.array([*effect, 0.0]), np.zeros(len(effect) + 1)
+    change = np.append(units.size, 0)
+    groups = int(units.size.sum())
+    found = propose_units(problem_of(groups, phi_full=FULL), units, change, phi, objective, count)
+    return [np.flatnonzero(row).tolist() for row in found]
 
 
-def test_most_common_partner_without_pairs_is_empty() -> None:
-    nothing = np.zeros(0, np.int64)
-    assert most_common_partner(nothing, nothing, 6)[1].tolist() == []
-    assert most_common_partner(np.array([1]), np.array([2]), 0)[1].tolist() == []
+def units_of(*member: int) -> Units:
+    """Return units, given the unit of each group."""
+    _, first, inverse, size = np.unique(
+        member, return_index=True, return_inverse=True, return_counts=True
+    )
+    return Units(inverse, first, size)
+
+
+def singles(count: int) -> Units:
+    return units_of(*range(count))
+
+
+def test_propose_units_single_groups_pairs_with_the_highest_sum_first() -> None:
+    assert moves(singles(4), [1.0, 8.0, 2.0, 4.0], 3) == [[1, 3], [1, 2], [0, 1]]
+
+
+def test_propose_units_tied_groups_move_together_or_with_another_unit() -> None:
+    units = units_of(0, 1, 0, 2)
+    assert moves(units, [5.0, 3.0, 1.0], 9) == [[0, 1, 2], [0, 2, 3], [0, 2], [1, 3]]
+
+
+def test_propose_units_sizes_that_are_not_allowed_are_left_out() -> None:
+    units = units_of(0, 1, 0, 2)
+    assert moves(units, [5.0, 3.0, 1.0], 9, most=2) == [[0, 2], [1, 3]]
+
+
+def test_propose_units_count_cuts_the_list() -> None:
+    assert len(moves(singles(4), [1.0, 8.0, 2.0, 4.0], 1)) == 1
+    assert moves(singles(4), [1.0, 8.0, 2.0, 4.0], 0) == []
+
+
+def test_propose_units_many_units_only_the_best_pair_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "_SHORTLIST", 3)
+    found = moves(singles(5), [1.0, 8.0, 2.0, 4.0, 0.5], 99)
+    assert found == [[1, 3], [1, 2], [2, 3]]
