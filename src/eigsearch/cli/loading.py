@@ -134,8 +134,8 @@ def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.
 
 def _imported(name: str) -> Any:
     module_name, _, attribute = name.partition(":")
-    if os.getcwd() not in sys.path:  # as `python -m` does; a console script does not
-        sys.path.insert(0, os.getcwd())
+    if os.getcwd() not in sys.path:  # last: no file there may take the place of a package
+        sys.path.append(os.getcwd())
     try:
         module = importlib.import_module(module_name)
     except ImportError as error:

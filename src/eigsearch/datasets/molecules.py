@@ -11,9 +11,13 @@ from pathlib import Path
 from torch_geometric.data import Data
 from torch_geometric.datasets import TUDataset
 
+from eigsearch._utils.file_digest import files_digest
 from eigsearch.datasets.directories import cache_dir
+from eigsearch.datasets.file_io import load_file, save_file
 from eigsearch.datasets.loaders import Graphs
 from eigsearch.errors import InputError
+
+_GRAPHS, _CHECKSUM = "graphs.safetensors", "graphs.sha256"
 
 MUTAG_ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")
 MUTAGENICITY_ATOMS = (
@@ -42,39 +46,54 @@ class MoleculeSource:
         """Return the molecules and one phrase on where they came from."""
         raw = root / self.name / "raw" if root else None
         if raw and (raw / f"{self.name}_A.txt").is_file():
-            folder, origin = cache_dir() / f"{self.name}-{_digest(raw)}", "files of the data root"
+            key, origin = f"{self.name}-{_digest(raw)}", "files of the data root"
         else:
-            folder, origin, raw = cache_dir() / self.name, "downloaded", None
-        if not folder.is_dir():
+            key, origin, raw = self.name, "downloaded", None
+        folder = cache_dir() / f"molecules-{key}"
+        if not _is_intact(folder):
+            shutil.rmtree(folder, ignore_errors=True)
             self._prepare(folder, raw)
-        graphs = tuple(_with_atoms(graph) for graph in TUDataset(str(folder), self.name))
+        saved = load_file(folder / _GRAPHS, task="graph")
+        graphs = tuple(_with_atoms(graph) for graph in saved)
         truth = self.label_edges(graphs, folder / self.name / "raw") if self.label_edges else None
         return graphs, "; ".join(filter(None, (f"TUDataset, {origin}", truth)))
 
     def _prepare(self, folder: Path, raw: Path | None) -> None:
-        """Make the folder that TUDataset reads, from a copy of `raw` or from a download.
+        """Make the cached folder from a copy of `raw`, or from a download.
 
-        PyG writes beside the raw files, which may be read-only and are not ours. The folder is made
-        aside and moved into place, so that a killed process leaves nothing half-done.
+        PyG writes beside the raw files, which may be read-only and are not ours, and reads its own
+        file by unpickling it. So it only ever sees a new directory, from which the graphs go into
+        safetensors. The folder is moved into place at the end: a killed process leaves no part.
         """
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as aside:
             made = Path(aside, "made")
             if raw:
                 _copy_raw(raw, made / self.name / "raw")
-            self._process(made)
+            graphs = self._process(made)
+            shutil.rmtree(made / self.name / "processed")
+            save_file(graphs, made / _GRAPHS)
+            (made / _CHECKSUM).write_text(files_digest([made / _GRAPHS]))
             with suppress(OSError):  # another process was faster, with the same result
                 made.rename(folder)
 
-    def _process(self, folder: Path) -> None:
+    def _process(self, folder: Path) -> list[Data]:
         try:
-            TUDataset(str(folder), self.name)
+            return list(TUDataset(str(folder), self.name))
         except (OSError, ValueError) as error:
             raise InputError(
                 f"Expected the raw files of {self.name} to be downloadable or in the data root "
                 f"(got {type(error).__name__}: {error}). Put them into a directory as "
                 f"{self.name}/raw/{self.name}_*.txt and name it as data root or in EIGSEARCH_DATA."
             ) from error
+
+
+def _is_intact(folder: Path) -> bool:
+    """Return whether the cached graphs are those that were written."""
+    try:
+        return files_digest([folder / _GRAPHS]) == (folder / _CHECKSUM).read_text("utf-8")
+    except (OSError, UnicodeError):
+        return False
 
 
 def _raw_files(raw: Path) -> list[Path]:

@@ -18,9 +18,14 @@ def file_stem(dataset: str, conv: str) -> str:
 
 def save_model(model: GNN, card: ModelCard, directory: str | Path) -> Path:
     """Write weights and card into the directory; return the path of the weights."""
-    folder = Path(directory)
+    folder, stem = Path(directory), file_stem(card.dataset, card.recipe.conv)
+    if Path(stem).name != stem:
+        raise InputError(
+            f"Expected the name of the data set to be usable as a file name (got "
+            f"{card.dataset!r}). Rename it."
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{file_stem(card.dataset, card.recipe.conv)}.safetensors"
+    path = folder / f"{stem}.safetensors"
     weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
     with atomic_path(path) as aside:
         save_file(weights, aside)

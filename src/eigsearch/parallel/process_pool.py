@@ -5,8 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.connection import Connection, wait
@@ -20,7 +22,8 @@ from eigsearch.parallel.backend import Job, R, S
 from eigsearch.parallel.pickling import pack
 from eigsearch.parallel.worker_main import PackedWorker, result_of
 
-_PRELOAD = ["eigsearch.parallel.worker"]
+_SAFE_PATH = "PYTHONSAFEPATH"
+_PRELOAD = ["eigsearch.parallel.worker"] if sys.version_info >= (3, 11) else []
 _DEATHS = 5  # workers that die of a shard before the run stops
 
 
@@ -147,16 +150,37 @@ def _start(connection: Connection) -> BaseProcess:
 
     A fork server imports torch once and forks from there, so a worker starts in milliseconds.
     """
+    arguments = (connection, dict(os.environ))
     if "forkserver" not in multiprocessing.get_all_start_methods():
         process: BaseProcess = multiprocessing.get_context("spawn").Process(
-            target=_serve, args=(connection, dict(os.environ)), daemon=True
+            target=_serve, args=arguments, daemon=True
         )
     else:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOAD)
-        process = context.Process(target=_serve, args=(connection, dict(os.environ)), daemon=True)
-    process.start()
+        process = context.Process(target=_serve, args=arguments, daemon=True)
+    with _safe_path():
+        process.start()
     return process
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Keep the current directory off the import path of interpreters that are started.
+
+    A fork server is started as `python -c …`, which puts the current directory first: what it
+    preloads would come from a `torch_geometric.py` that happens to lie there. Python 3.10 does not
+    know the variable, so there the server preloads nothing.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 def _serve(connection: Connection, environment: dict[str, str]) -> None:

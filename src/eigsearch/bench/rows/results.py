@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from eigsearch._utils.atomic_files import remove_leftovers, write_atomic
+from eigsearch._utils.atomic_files import locked, remove_leftovers, write_atomic
 from eigsearch.bench.rows.schema import ROWS, Row
 from eigsearch.errors import InputError
 
@@ -35,15 +36,22 @@ class Results:
         """Where the rows are."""
         return self.path / "rows"
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Lock the directory for one plan at a time, and remove what a killed process left."""
+        self.prepare()
+        with locked(self.path):
+            remove_leftovers(self.folder)
+            yield
+
     def prepare(self) -> None:
-        """Make the directory, and clear it of what a killed process had not finished."""
+        """Make the directory; raise InputError if it cannot be one."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(
                 f"Expected the output to be a directory (got the file {self.path}). "
                 "Choose another name."
             )
         self.folder.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(self.folder)
 
     def expect(self, keys: Iterable[str]) -> None:
         """Record which runs belong to the plan."""

@@ -49,7 +49,13 @@ def run_plan(
     check_workers(workers, ray)  # before rows are removed to be taken again
     clear_caches()
     results = Results(out)
-    results.prepare()
+    with results.locked():
+        yield from _run_locked(plan, results, workers, again, ray)
+
+
+def _run_locked(
+    plan: Plan, results: Results, workers: int | None, again: str | None, ray: str | None
+) -> Iterator[Progress]:
     runs = {run.key: run for run in plan.runs()}
     if again is not None:
         results.remove(_keys_of(runs, again))
