@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.mutation.mutants import Mutant, mutants_of
 from benchmarks.mutation.runner import Runner, runner
-from benchmarks.mutation.targets import modules
+from benchmarks.mutation.targets import WIDE, modules
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "mutation"
@@ -35,14 +35,17 @@ def sample(seed: int, count: int, part: str) -> list[Mutant]:
 def verdict(run: Runner, mutant: Mutant) -> str:
     """Return "killed", "endless" or "survived"."""
     with run.holding(mutant):
-        outcome = run.outcome(modules(ROOT)[mutant.path])
-    return {"passed": "survived", "failed": "killed"}.get(outcome, outcome)
+        for tests in (modules(ROOT)[mutant.path], WIDE):
+            outcome = run.outcome(tests)
+            if outcome != "passed":
+                return "killed" if outcome == "failed" else outcome
+    return "survived"
 
 
 def check_tests_pass(run: Runner, mutants: list[Mutant]) -> None:
     """Raise if tests fail without a mutant: then they would kill every one."""
-    tests = dict.fromkeys(test for mutant in mutants for test in modules(ROOT)[mutant.path])
-    if run.outcome(list(tests)) != "passed":
+    own = [test for mutant in mutants for test in modules(ROOT)[mutant.path]]
+    if run.outcome(list(dict.fromkeys([*own, *WIDE]))) != "passed":
         raise SystemExit((run.copy / "tests.log").read_text()[-4000:])
 
 
