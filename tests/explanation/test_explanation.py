@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 import eigsearch
-from eigsearch.errors import InputError
 from tests.nets import house, make_net
 
 
@@ -20,7 +18,7 @@ def explained(node: int | None = None) -> eigsearch.SubgraphExplanation:
     return eigsearch.explain(model, house(), node=node, sparsity=0.3)
 
 
-def test_numbers_agree_with_the_model() -> None:
+def test_explanation_numbers_agree_with_the_model() -> None:
     model, data = make_net(pool="mean").requires_grad_(False), house()
     ex = eigsearch.explain(model, data, sparsity=0.3)
     part = ex.subgraph()
@@ -48,7 +46,7 @@ class Elsewhere:
 
 
 @pytest.mark.parametrize("node", range(8))
-def test_the_subgraph_is_what_the_model_saw_and_holds_the_explained_node(node: int) -> None:
+def test_subgraph_of_a_node_is_what_the_model_saw_and_holds_the_node(node: int) -> None:
     model = make_net(pool=None).requires_grad_(False)
     ex = eigsearch.explain(model, house(), node=node, ranker=Elsewhere(), search=None, size=1)
     part, place = ex.subgraph(), int(ex.node_mask[:node].sum())
@@ -57,7 +55,7 @@ def test_the_subgraph_is_what_the_model_saw_and_holds_the_explained_node(node: i
     assert float(ex.found.kept) == pytest.approx(float(alone))
 
 
-def test_the_subgraph_holds_the_edges_that_are_never_removed() -> None:
+def test_subgraph_with_edges_that_are_never_removed_holds_them() -> None:
     model, data = make_net().requires_grad_(False), house()
     partition = torch.tensor([-1, 0, 1, 2, 3, 4, 5, 6, -1] * 2)
     ex = eigsearch.explain(model, data, groups=partition, sparsity=0.7)
@@ -68,7 +66,7 @@ def test_the_subgraph_holds_the_edges_that_are_never_removed() -> None:
 
 
 @pytest.mark.parametrize("node", [None, 2])
-def test_the_same_ranking_cut_elsewhere(node: int | None) -> None:
+def test_at_other_size_cuts_the_same_ranking(node: int | None) -> None:
     ex = explained(node)
     assert ex.at(0).size == 0
     for size in range(1, ex.num_groups + 1):
@@ -84,7 +82,7 @@ def test_the_same_ranking_cut_elsewhere(node: int | None) -> None:
     assert torch.equal(ex.at(ex.size).edge_mask, ex.edge_mask)
 
 
-def test_scores_of_a_node_stand_at_the_edges_of_the_whole_graph() -> None:
+def test_edge_score_of_a_node_stands_at_the_edges_of_the_whole_graph() -> None:
     ex = explained(node=7)
     assert ex.edge_score.shape == ex.edge_mask.shape == (18,)
     reached = torch.zeros(18, dtype=torch.bool).index_fill(0, ex.edges, True)
@@ -92,37 +90,7 @@ def test_scores_of_a_node_stand_at_the_edges_of_the_whole_graph() -> None:
     assert int(reached.sum()) == 2 * ex.num_groups < 18
 
 
-@pytest.mark.parametrize("node", [None, 2])
-def test_a_file_brings_everything_back_but_features(node: int | None, tmp_path: Path) -> None:
-    ex = explained(node)
-    path = ex.save(tmp_path / "explanation.json")
-    loaded = eigsearch.SubgraphExplanation.load(path)
-    assert loaded.to_dict() == ex.to_dict()
-    assert torch.equal(loaded.edge_mask, ex.edge_mask)
-    assert torch.equal(loaded.edge_score, ex.edge_score)
-    assert loaded.sentence() == ex.sentence()
-    assert "x" not in loaded.data
-    assert eigsearch.SubgraphExplanation.load(path, house()).subgraph().x.shape[1] == 5
-
-
-@pytest.mark.parametrize("node", [None, 2])
-def test_a_file_is_not_joined_with_another_graph(node: int | None, tmp_path: Path) -> None:
-    path = explained(node).save(tmp_path / "explanation.json")
-    fewer, other, larger = house(), house(), house()
-    fewer.edge_index = fewer.edge_index[:, :-2]
-    other.edge_index = other.edge_index.flip(1)
-    larger.x = torch.cat([larger.x, larger.x])
-    for graph in (fewer, other, larger):
-        with pytest.raises(InputError, match="graph that was explained, which has 9 nodes"):
-            eigsearch.SubgraphExplanation.load(path, graph)
-
-
-def test_a_file_of_another_schema_is_refused() -> None:
-    with pytest.raises(InputError, match="schema 1"):
-        eigsearch.SubgraphExplanation.from_dict({"schema": 0})
-
-
-def test_it_says_what_it_is() -> None:
+def test_repr_says_target_size_and_node() -> None:
     ex = explained()
     assert repr(ex).startswith(f"SubgraphExplanation(target={ex.target}, size={ex.size} of 9")
     assert f"{ex.value:.2f}" in ex.sentence()
@@ -132,25 +100,7 @@ def test_it_says_what_it_is() -> None:
     assert set(ex.config["versions"]) == {"eigsearch", "torch", "torch_geometric"}
 
 
-def test_one_edge_is_spoken_of_in_the_singular() -> None:
-    ex = eigsearch.explain(make_net(), house(), search=None, size=1)
-    kept, removed = float(ex.found.kept), float(ex.found.removed)
-    assert f"; with this edge alone {kept:.2f}; without it {removed:.2f}." in ex.sentence()
-
-
-def test_a_size_that_was_not_evaluated_is_named_and_has_no_numbers() -> None:
-    ex = explained()
-    said = ex.at(0).sentence()
-    assert said == f"P(class {ex.target}) = {ex.value:.2f}. Size 0 was not evaluated."
-
-
-def test_a_regression_speaks_of_values() -> None:
-    ex = eigsearch.explain(make_net(outputs=1), house(), task="regression")
-    assert ex.sentence().startswith("output 0 = ")
-    assert ex.prediction == pytest.approx(ex.value)
-
-
-def test_labels_that_are_continuous_make_a_regression() -> None:
+def test_config_continuous_labels_make_a_regression() -> None:
     data = house()
     labelled = Data(x=data.x, edge_index=data.edge_index, y=torch.tensor([0.37]))
     assert eigsearch.explain(make_net(outputs=1), labelled).config["task"] == "regression"

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+import eigsearch
+from eigsearch.explanation.sentence import decimals
+from tests.nets import house, make_net
+
+
+def explained(node: int | None = None) -> eigsearch.SubgraphExplanation:
+    model = make_net(pool="mean" if node is None else None)
+    return eigsearch.explain(model, house(), node=node, sparsity=0.3)
+
+
+def test_sentence_one_edge_is_singular() -> None:
+    ex = eigsearch.explain(make_net(), house(), search=None, size=1)
+    kept, removed = float(ex.found.kept), float(ex.found.removed)
+    assert f"; with this edge alone {kept:.2f}; without it {removed:.2f}." in ex.sentence()
+
+
+def test_sentence_several_edges_are_counted() -> None:
+    ex = explained()
+    kept, removed = float(ex.found.kept), float(ex.found.removed)
+    assert ex.size > 1
+    assert ex.sentence() == (
+        f"P(class {ex.target}) = {ex.value:.2f}; with these {ex.size} edges alone {kept:.2f}; "
+        f"without them {removed:.2f}."
+    )
+
+
+def test_sentence_size_that_was_not_evaluated_has_no_numbers() -> None:
+    ex = explained()
+    said = ex.at(0).sentence()
+    assert said == f"P(class {ex.target}) = {ex.value:.2f}. Size 0 was not evaluated."
+
+
+def test_sentence_regression_speaks_of_values() -> None:
+    ex = eigsearch.explain(make_net(outputs=1), house(), task="regression")
+    assert ex.sentence().startswith("output 0 = ")
+    assert ex.prediction == pytest.approx(ex.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.125, "0.12"), (-0.5, "−0.50"), (-0.001, "0.00"), (-0.0, "0.00"), (3, "3.00")],
+)
+def test_decimals_two_of_them_a_real_minus_and_no_negative_zero(value: float, text: str) -> None:
+    assert decimals(value) == text
