@@ -252,12 +252,12 @@ def rank(
 
 
 def allowed_sizes(count: int, cuts: Sequence[int], sparsity: float, min_size: int) -> list[int]:
-    """Return sizes from 2 to |E| − 1, at most ⌈(1 − s)|E|⌉; small graphs try what they have."""
+    """Return sizes from 2 to |E| − 1, at most ⌊(1 − s)|E|⌋; small graphs try what they have."""
     if count < 3:
         low, high = 1, count
     else:
         low = min(min_size, count - 1)
-        limit = math.ceil((1 - Fraction(str(sparsity))) * count)
+        limit = math.floor((1 - Fraction(str(sparsity))) * count)
         high = max(low, min(max(limit, 2), count - 1))
     sizes = list(range(low, high + 1))
     return [k for k in sizes if k in cuts] or sizes

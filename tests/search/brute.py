@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
-from math import ceil
+from math import floor
 
 import torch
 from hypothesis import strategies as st
@@ -84,7 +84,7 @@ def chosen_edges(data: Data, mask: Tensor) -> set[tuple[int, int]]:
 def best_gain(model: nn.Module, data: Data, sparsity: float, target: int) -> float:
     """The highest gain of all subgraphs of the allowed sizes."""
     edges = undirected(data)
-    limit = max(2, ceil((1 - Fraction(str(sparsity))) * len(edges)))
+    limit = max(2, floor((1 - Fraction(str(sparsity))) * len(edges)))
     sizes = range(2, min(limit, len(edges) - 1) + 1)
     return max(
         gain_of(model, data, set(chosen), target)

@@ -14,6 +14,7 @@ from eigsearch.candidates import EvalCoroutine
 from eigsearch.errors import InputError
 from eigsearch.inference.target import Target
 from eigsearch.ranking.ranking import Ranking
+from eigsearch.search.connected import ConnectedRanking, Connectivity
 from eigsearch.search.curve import Curve
 from eigsearch.search.sizes import size_range
 
@@ -31,6 +32,9 @@ class Problem:
         sparsity: The least share of groups to leave out.
         min_size: The smallest size to try.
         edges: Source, target and group of each edge, for searches that look at the structure.
+        max_size: The largest size to try, or None for no limit besides `sparsity`.
+        connected: Whether the subgraph has to be in one piece.
+        anchors: The explained nodes, which a connected subgraph has to be around.
     """
 
     target: Target
@@ -39,17 +43,35 @@ class Problem:
     sparsity: float
     min_size: int
     edges: tuple[Array, Array, Array]
+    max_size: int | None = None
+    connected: bool = False
+    anchors: tuple[int, ...] = ()
 
     @property
     def by_groups(self) -> Problem:
         """The same problem with edge-induced prefixes, also under a ranking of nodes."""
         ranking = self.ranking
+        if isinstance(ranking, ConnectedRanking):
+            return self
         return replace(self, ranking=Ranking(ranking.score, ranking.order, ranking.cuts))
 
     @cached_property
     def allowed(self) -> tuple[int, int]:
         """The smallest and the largest size that a subgraph may have."""
-        return size_range(self.ranking.count, self.sparsity, self.min_size)
+        return size_range(self.ranking.count, self.sparsity, self.min_size, self.max_size)
+
+    @cached_property
+    def connectivity(self) -> Connectivity:
+        """Which groups touch each other."""
+        return Connectivity(self.edges, self.ranking.count, self.anchors)
+
+    def admits(self, rows: Array) -> Array:
+        """Return which keep-rows are connected, or all of them if none has to be."""
+        return self.connectivity.is_connected(rows) if self.connected else np.ones(len(rows), bool)
+
+    def reranked(self, ranking: Ranking) -> Ranking:
+        """Return a ranking whose prefixes are connected, if they have to be."""
+        return self.connectivity.grow(ranking) if self.connected else ranking
 
     @cached_property
     def max_gain(self) -> float:

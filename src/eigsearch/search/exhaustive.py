@@ -37,12 +37,21 @@ class Exhaustive:
         counts = torch.tensor(candidate_set.counts)
         size = torch.arange(smallest, largest + 1).repeat_interleave(counts)
         everything = Curve.of(problem.target, problem.phi_full, size, phi_kept, phi_removed)
-        found = everything[everything.best]
-        keep = candidate_set.rows(everything.best, everything.best + 1)[0]
+        entry = self._best(problem, candidate_set, everything)
+        found = everything[entry]
+        keep = candidate_set.rows(entry, entry + 1)[0]
         path = (Step("exhaustive", keep, float(found.gain), 2 * len(candidate_set)),)
         # the first subset of each size is the prefix of the ranking
         first = torch.tensor([0, *accumulate(candidate_set.counts)][:-1])
         return Outcome(keep, found, everything[first], path)
+
+    def _best(self, problem: Problem, candidate_set: Subsets, curve: Curve) -> int:
+        """Return the best entry, among the connected ones if a subgraph has to be in one piece."""
+        if not problem.connected:
+            return curve.best
+        admitted = problem.admits(candidate_set.rows(0, len(candidate_set)).numpy())
+        entries = torch.from_numpy(admitted).nonzero().flatten()
+        return int(entries[curve[entries].best]) if len(entries) else 0
 
     def _check(self, groups: int, sizes: range) -> None:
         """Raise InputError if there are more subgraphs than allowed; stop counting there."""

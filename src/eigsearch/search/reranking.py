@@ -28,7 +28,8 @@ def rank_around(problem: Problem, keep: Array, contrast: float, toggled: Array) 
     score = np.empty_like(added)
     score[order] = added
     position, cuts = order_descending(added, score_tolerance(problem, added))
-    return Ranking(torch.from_numpy(score), torch.from_numpy(order[position]), cuts)
+    ranking = Ranking(torch.from_numpy(score), torch.from_numpy(order[position]), cuts)
+    return problem.reranked(ranking)
 
 
 def evaluate_sweep(

@@ -12,10 +12,12 @@ from eigsearch.errors import InputError
 from eigsearch.ranking.ranking import Ranking
 
 
-def sizes_to_try(ranking: Ranking, sparsity: float, min_size: int = 2) -> list[int]:
+def sizes_to_try(
+    ranking: Ranking, sparsity: float, min_size: int = 2, max_size: int | None = None
+) -> list[int]:
     """Return the sizes of Algorithm 1 that do not cut through a tie.
 
-    They run from `min_size` to |E| − 1, and at sparsity s to ⌈(1 − s)·|E|⌉ but never below 2. Ties
+    They run from `min_size` to |E| − 1, and at sparsity s to ⌊(1 − s)·|E|⌋ but never below 2. Ties
     are split, in stable order, only where no cut between two different scores is left. A ranking
     of nodes cannot be cut at every size: the next smaller one that exists is tried instead.
 
@@ -24,28 +26,42 @@ def sizes_to_try(ranking: Ranking, sparsity: float, min_size: int = 2) -> list[i
     >>> sizes_to_try(rank(torch.arange(10.0)), sparsity=0.5)
     [2, 3, 4, 5]
     """
-    return ranking.sizes_between(*size_range(ranking.count, sparsity, min_size))
+    return ranking.sizes_between(*size_range(ranking.count, sparsity, min_size, max_size))
 
 
 @lru_cache(maxsize=256)  # called for every graph, and exact arithmetic is slow
-def size_range(groups: int, sparsity: float, min_size: int = 2) -> tuple[int, int]:
-    """Return the smallest and the largest size to try, in exact arithmetic."""
+def size_range(
+    groups: int, sparsity: float, min_size: int = 2, max_size: int | None = None
+) -> tuple[int, int]:
+    """Return the smallest and the largest size to try, in exact arithmetic.
+
+    Args:
+        groups: The number of groups, |E|.
+        sparsity: The least share of groups to leave out.
+        min_size: The smallest size; it goes before `sparsity`.
+        max_size: The largest size, or None for no limit besides `sparsity`.
+    """
     check_sparsity(sparsity)
     check_min_size(min_size)
+    check_max_size(max_size, min_size)
     if groups < 3:  # no size from 2 to |E| − 1 exists
         return min(1, groups), groups
     smallest = min(int(min_size), groups - 1)
-    limit = size_at(groups, sparsity)
-    return smallest, max(smallest, min(max(limit, 2), groups - 1))
+    largest = min(size_at(groups, sparsity), groups - 1)
+    if max_size is not None:
+        largest = min(largest, int(max_size))
+    return smallest, max(smallest, largest)
 
 
 def size_at(groups: int, sparsity: float) -> int:
-    """Return ⌈(1 − s)·|E|⌉, the size that has a sparsity, in exact arithmetic.
+    """Return ⌊(1 − s)·|E|⌋, the largest size of a sparsity, but not below 2 where that exists.
 
-    >>> size_at(10, sparsity=0.7)  # floating point would say 4
-    3
+    >>> size_at(10, sparsity=0.9), size_at(10, sparsity=0.4)
+    (2, 6)
+    >>> size_at(100, sparsity=0.43)  # floating point would say 56
+    57
     """
-    return math.ceil((1 - Fraction(str(sparsity))) * groups)
+    return min(max(math.floor((1 - Fraction(str(sparsity))) * groups), 2), groups)
 
 
 def check_sparsity(sparsity: float) -> None:
@@ -60,6 +76,18 @@ def check_sparsity(sparsity: float) -> None:
 def check_min_size(min_size: int) -> None:
     """Raise InputError if `min_size` is not a number of groups."""
     _check_count("min_size", min_size, "Pass the smallest number of edges that it may have.")
+
+
+def check_max_size(max_size: int | None, min_size: int) -> None:
+    """Raise InputError if `max_size` is not a number of groups of at least `min_size`."""
+    if max_size is None:
+        return
+    _check_count("max_size", max_size, "Pass the largest number of edges that it may have.")
+    if max_size < min_size:
+        raise InputError(
+            f"Expected `max_size` to be at least `min_size`, {min_size} (got {max_size}). "
+            "Raise `max_size` or lower `min_size`."
+        )
 
 
 def check_size(size: int) -> None:

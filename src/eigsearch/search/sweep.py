@@ -30,7 +30,8 @@ class Sweep:
 
     def steps(self, problem: Problem) -> Steps:
         """Evaluate each allowed size and take the best."""
-        allowed = size_range(problem.ranking.count, problem.sparsity, problem.min_size)
+        limits = problem.sparsity, problem.min_size, problem.max_size
+        allowed = size_range(problem.ranking.count, *limits)
         curve = yield from evaluate_prefixes(problem, problem.ranking.sizes_between(*allowed))
         return _outcome(problem, curve, curve.best)
 
@@ -49,7 +50,9 @@ class FixedSize:
     def steps(self, problem: Problem) -> Steps:
         """Evaluate the one subgraph of the given size."""
         groups, size = problem.ranking.count, self.size
-        size = size_at(groups, problem.sparsity) if size is None else min(int(size), groups)
+        if size is None:
+            size = min(size_at(groups, problem.sparsity), problem.max_size or groups)
+        size = min(int(size), groups)
         curve = yield from evaluate_prefixes(problem, [problem.ranking.within(size)])
         return _outcome(problem, curve, 0)
 

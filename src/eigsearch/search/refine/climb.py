@@ -107,6 +107,7 @@ class _Climb:
         while self._remaining > 0 and not self._is_enough(state):
             count = min(_SURROGATE_BATCH, self._remaining)
             rows = propose(self.problem, self.cache, self._objective, count)
+            rows = rows[self.problem.admits(rows)]
             if not len(rows):
                 break
             proposals = self.cache.rows(rows)
@@ -153,7 +154,7 @@ class _Climb:
         )
         rows = np.empty_like(toggled)
         rows[:, self.order] = inside ^ toggled
-        return self.cache.rows(rows)
+        return self.cache.rows(rows[self.problem.admits(rows)])
 
     def _propose_sweep(self, state: _State, phi_kept: Array, phi_removed: Array) -> Proposals:
         """Return the prefixes of the ranking around the current subgraph that split no tie."""
@@ -172,6 +173,9 @@ class _Climb:
         objective = self._objective(gain, np.concatenate([part.size for part in proposals]))
         objective[gain < self.floor - rounding] = -np.inf
         least = state.objective + self.options.tolerance + rounding
+        if self.problem.connected:
+            better = np.flatnonzero(objective > least)
+            objective[better[~self._admits(proposals, better)]] = -np.inf
         objective = self._subtract_anchor_penalty(
             objective, proposals, np.flatnonzero(objective > least)
         )
@@ -181,6 +185,10 @@ class _Climb:
         entry = int((objective >= objective.max() - rounding).argmax())
         values = (float(column[entry]) for column in (phi_kept, phi_removed, gain, objective))
         return _State(_row(proposals, entry), *values)
+
+    def _admits(self, proposals: Sequence[Proposals], entries: Array) -> Array:
+        """Return which entries are connected."""
+        return self.problem.admits(_rows(proposals, entries)) if len(entries) else entries > 0
 
     def _objective(self, gain: Array, size: Array) -> Array:
         """Return gain − parsimony · size, −∞ for a size that is not allowed."""
