@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import eigsearch
+from eigsearch.errors import InputError
 from eigsearch.search import FixedSize
 from eigsearch.search.sizes import size_range
 from tests.nets import house, make_net
@@ -43,3 +45,29 @@ def test_options_of_numpy_explain_as_plain_ones(
     assert given.edge_mask.tolist() == expected.edge_mask.tolist()
     assert given.curve.size.tolist() == expected.curve.size.tolist()
     given.save(tmp_path / "explanation.json")
+
+
+@pytest.mark.parametrize("groups", [3, 7, 19, 30, 101])
+@pytest.mark.parametrize("sparsity", [0.0, 0.29, 0.5, 0.7, 0.9])
+def test_size_range_keeps_the_promised_sparsity(groups: int, sparsity: float) -> None:
+    _, largest = size_range(groups, sparsity)
+    assert largest == 2 or Fraction(groups - largest, groups) >= Fraction(str(sparsity))
+    promised = Fraction(groups - largest - 1, groups) < Fraction(str(sparsity))
+    assert promised or largest == groups - 1
+
+
+def test_size_range_max_size_limits_beside_sparsity() -> None:
+    assert size_range(100, 0.5, max_size=20) == (2, 20)
+    assert size_range(10, 0.5, max_size=20) == (2, 5)
+    assert size_range(10, 0.5, min_size=4, max_size=4) == (4, 4)
+
+
+@pytest.mark.parametrize("max_size", [0, 1.5, True])
+def test_size_range_max_size_no_count_raises(max_size: Any) -> None:
+    with pytest.raises(InputError, match="max_size"):
+        size_range(10, 0.5, max_size=max_size)
+
+
+def test_size_range_max_size_below_min_size_raises() -> None:
+    with pytest.raises(InputError, match="at least `min_size`, 3"):
+        size_range(10, 0.5, min_size=3, max_size=2)

@@ -1,0 +1,95 @@
+"""Connected subgraphs, against networkx."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eigsearch.ranking.ranking import rank
+from eigsearch.search.connected import Connectivity, count_components
+
+Edges = list[tuple[int, int]]
+
+PAIRS = list(combinations(range(7), 2))
+GRAPHS = st.lists(st.sampled_from(PAIRS), min_size=1, max_size=12, unique=True)
+
+
+def connectivity(edges: Edges, anchors: tuple[int, ...] = (), fixed: Edges = ()) -> Connectivity:  # type: ignore[assignment]
+    """Return the connectivity of undirected edges, each of them a group, beside fixed ones."""
+    both = np.array([*edges, *fixed])
+    group = np.array([*range(len(edges)), *([-1] * len(fixed))])
+    return Connectivity((both[:, 0], both[:, 1], group), len(edges), anchors)
+
+
+def in_one_piece(edges: Edges, row: np.ndarray, anchor: int | None) -> bool:
+    graph = nx.Graph([edge for edge, kept in zip(edges, row, strict=True) if kept])
+    if anchor is not None and any(anchor in edge for edge in edges):
+        graph.add_node(anchor)
+    return len(graph) == 0 or nx.is_connected(graph)
+
+
+@settings(max_examples=60, deadline=None)
+@given(GRAPHS, st.sampled_from([None, 0, 3]), st.integers(0, 1000))
+def test_is_connected_random_rows_as_networkx(edges: Edges, anchor: int | None, seed: int) -> None:
+    rows = np.random.default_rng(seed).random((20, len(edges))) < 0.4
+    own = connectivity(edges, () if anchor is None else (anchor,))
+    expected = [in_one_piece(edges, row, anchor) for row in rows]
+    assert own.is_connected(rows).tolist() == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(GRAPHS, st.sampled_from([None, 0]), st.integers(0, 1000))
+def test_grow_prefixes_up_to_the_limit_are_connected(
+    edges: Edges, anchor: int | None, seed: int
+) -> None:
+    score = torch.randint(4, (len(edges),), generator=torch.Generator().manual_seed(seed))
+    own = connectivity(edges, () if anchor is None else (anchor,))
+    grown = own.grow(rank(score.double()))
+    assert sorted(grown.order.tolist()) == list(range(len(edges)))
+    rows = np.stack([grown.keep(size).numpy() for size in range(1, grown.limit + 1)])
+    assert own.is_connected(rows).all()
+    assert grown.cuts[-1] == grown.limit == grown.within(99)
+    if anchor is None:  # everything that the best group reaches
+        piece = nx.node_connected_component(nx.Graph(edges), edges[int(grown.order[0])][0])
+        assert grown.limit == sum(u in piece for u, _ in edges)
+
+
+def test_grow_takes_the_best_group_in_touch() -> None:
+    edges = [(0, 1), (2, 3), (1, 2), (3, 4)]
+    grown = connectivity(edges).grow(rank(torch.tensor([4.0, 3.0, 1.0, 2.0])))
+    assert grown.order.tolist() == [0, 2, 1, 3]
+    around = connectivity(edges, anchors=(4,)).grow(rank(torch.tensor([4.0, 3.0, 1.0, 2.0])))
+    assert around.order.tolist() == [3, 1, 2, 0]
+
+
+def test_grow_tied_groups_enter_together() -> None:
+    star = [(0, v) for v in range(1, 5)]
+    grown = connectivity(star).grow(rank(torch.tensor([2.0, 1.0, 1.0, 1.0])))
+    assert grown.cuts == (1, 4)
+
+
+def test_grow_tied_seeds_starts_where_better_groups_lie() -> None:
+    paths = [(0, 1), (1, 2), (3, 4), (4, 5)]
+    grown = connectivity(paths).grow(rank(torch.tensor([3.0, 1.0, 3.0, 2.0])))
+    assert grown.order.tolist() == [2, 3, 0, 1]
+
+
+def test_edges_without_a_group_link_the_groups_at_their_ends() -> None:
+    rows = np.array([[True, True]])
+    assert not connectivity([(0, 1), (2, 3)]).is_connected(rows)[0]
+    assert connectivity([(0, 1), (2, 3)], fixed=[(1, 2)]).is_connected(rows)[0]
+
+
+@pytest.mark.parametrize(
+    ("edges", "nodes", "expected"),
+    [([], [], 0), ([], [3], 1), ([(0, 1), (2, 3)], [0, 1, 2, 3], 2), ([(5, 9)], [5, 9], 1)],
+)
+def test_count_components(edges: Edges, nodes: list[int], expected: int) -> None:
+    edge_index = np.array(edges, dtype=np.int64).reshape(-1, 2).T
+    assert count_components(edge_index, nodes) == expected
