@@ -21,9 +21,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-
-class NoRule(Exception):
-    """An operation that cannot be decomposed; the message is its name."""
+from eigsearch.explainers.decomposition import operations as ops
+from eigsearch.explainers.decomposition.operations import NoRule
 
 
 class Pair(Tensor):
@@ -52,10 +51,10 @@ class Pair(Tensor):
     ) -> Any:
         """Answer an operation by its rule."""
         name, kwargs = getattr(func, "__name__", str(func)), kwargs or {}
-        if name in _QUERIES:
+        if name in ops.QUERIES:
             return func(*map(_total, args), **kwargs)
         closed = any(isinstance(a, Pair) and a.final for a in args)
-        if name not in _RULES or (closed and name not in _SHAPES):
+        if name not in _RULES or (closed and name not in ops.SHAPES):
             raise NoRule(name)
         return _RULES[name](func, *args, **kwargs)
 
@@ -233,39 +232,24 @@ def _closing(func: Callable[..., Any], input: Pair, *args: Any, **kwargs: Any) -
     return Pair.of(input.gamma, input.beta, final=True)
 
 
-_QUERIES = {
-    "__get__", "__len__", "dim", "element_size", "get_device", "is_floating_point", "ndimension",
-    "new_empty", "new_full", "new_ones", "new_zeros", "numel", "ones_like", "size", "zeros_like",
-}  # fmt: skip
-
-_SHAPES = {
-    "__getitem__", "contiguous", "expand", "expand_as", "flatten", "permute", "reshape", "select",
-    "squeeze", "t", "transpose", "unflatten", "unsqueeze", "view", "neg", "clone", "detach",
-}  # fmt: skip
-
-_LINEAR = {
-    "__matmul__", "__mul__", "__rmatmul__", "__rmul__", "bmm", "double", "float", "gather",
-    "index_select", "matmul", "mean", "mm", "mul", "mul_", "repeat", "sum", "to",
-}  # fmt: skip
-
 _RULES: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(_SHAPES, _shape),
-    **dict.fromkeys(_LINEAR, _on_both),
-    **dict.fromkeys(("div", "div_", "true_divide", "__truediv__"), _divide),
-    **dict.fromkeys(("add", "add_", "__add__", "__iadd__", "__radd__"), _add),
-    **dict.fromkeys(("sub", "sub_", "__sub__", "__isub__"), _subtract),
-    **dict.fromkeys(("rsub", "__rsub__"), _subtract_from),
-    **dict.fromkeys(("relu", "relu_"), _relu),
+    **dict.fromkeys(ops.SHAPES, _shape),
+    **dict.fromkeys(ops.LINEAR, _on_both),
+    **dict.fromkeys(ops.DIVISIONS, _divide),
+    **dict.fromkeys(ops.ADDITIONS, _add),
+    **dict.fromkeys(ops.SUBTRACTIONS, _subtract),
+    **dict.fromkeys(ops.REVERSED_SUBTRACTIONS, _subtract_from),
+    **dict.fromkeys(ops.RELUS, _relu),
     "leaky_relu": _activation(F.leaky_relu),
     "elu": _activation(F.elu),
     "tanh": _activation(torch.tanh),
     "linear": _linear,
     "batch_norm": _batch_norm,
     "dropout": _dropout,
-    **dict.fromkeys(("cat", "concat", "stack"), _join),
-    **dict.fromkeys(("scatter_add", "scatter_add_"), _scatter_add),
-    **dict.fromkeys(("index_add", "index_add_"), _index_add),
-    **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), _scatter_reduce),
+    **dict.fromkeys(ops.JOINS, _join),
+    **dict.fromkeys(ops.SCATTER_ADDS, _scatter_add),
+    **dict.fromkeys(ops.INDEX_ADDS, _index_add),
+    **dict.fromkeys(ops.SCATTER_REDUCES, _scatter_reduce),
     "max": _maximum,
-    **dict.fromkeys(("softmax", "log_softmax", "sigmoid", "logsigmoid"), _closing),
+    **dict.fromkeys(ops.CLOSING, _closing),
 }

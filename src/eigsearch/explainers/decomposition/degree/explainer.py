@@ -13,7 +13,8 @@ from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.base import Card, Method, ScoreType
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 from eigsearch.explainers.common.node_masks import evaluate_node_masks, require_features
-from eigsearch.explainers.decomposition.degree.decomposition import NoRule, Pair
+from eigsearch.explainers.decomposition.degree.decomposition import Pair
+from eigsearch.explainers.decomposition.operations import NoRule
 from eigsearch.explainers.games.coalitions import undirected_graph
 
 

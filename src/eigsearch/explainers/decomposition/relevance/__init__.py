@@ -1,0 +1,1 @@
+"""Relevance propagation as rule sets of one linearised forward pass."""
