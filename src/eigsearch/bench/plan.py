@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
 from eigsearch import datasets, explainers
 from eigsearch._utils.name_lookup import resolve
+from eigsearch.bench.plan_checks import (
+    Check,
+    all_of,
+    check_values,
+    is_count,
+    is_count_or_zero,
+    is_share,
+    is_table,
+    is_text,
+)
 from eigsearch.bench.run_spec import Kind, RunSpec
 from eigsearch.errors import InputError
 from eigsearch.models import zoo
@@ -22,6 +32,33 @@ else:
     import tomli as tomllib  # type: ignore[import-not-found]
 
 PLANS = Path(__file__).parent / "plans"
+
+_NAMES, _COUNT, _COUNT_OR_ZERO = "a list of names", "a whole number from 1", "a whole number from 0"
+_PLAN_CHECKS: dict[str, tuple[Check, str]] = {
+    "description": (is_text, "a text"),
+    "section": (all_of(is_table), "written as [[section]]"),
+    "explainer": (is_table, "written as [explainer.NAME]"),
+}
+_SECTION_CHECKS: dict[str, tuple[Check, str]] = {
+    "name": (is_text, "a text"),
+    "settings": (all_of(is_text), _NAMES),
+    "explainers": (all_of(is_text), _NAMES),
+    "searches": (all_of(is_text), _NAMES),
+    "sparsities": (all_of(is_share), "a list of numbers from 0 to below 1"),
+    "seeds": (all_of(is_count_or_zero), "a list of whole numbers from 0"),
+    "sample": (is_count, _COUNT),
+    "kind": (is_text, "a text"),
+    "max_groups": (is_count, _COUNT),
+    "robust_samples": (is_count_or_zero, _COUNT_OR_ZERO),
+    "stability_samples": (is_count_or_zero, _COUNT_OR_ZERO),
+    "pictures": (is_count_or_zero, _COUNT_OR_ZERO),
+}
+_EXPLAINER_CHECKS: dict[str, tuple[Check, str]] = {
+    "sample": (is_count, _COUNT),
+    "seeds": (is_count, _COUNT),
+    "fit_sample": (is_count, _COUNT),
+    "options": (is_table, "a table"),
+}
 
 
 @dataclass(frozen=True)
@@ -119,7 +156,7 @@ def read_plan(name: str | Path) -> Plan:
         path = known[resolve("plan", str(name), known)]
     try:
         return parse_plan(path.read_text("utf-8"), path.stem)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeError, RecursionError) as error:
         raise InputError(
             f"Expected {path.name} to be a plan in TOML (got: {error}). Correct the file."
         ) from error
@@ -128,7 +165,7 @@ def read_plan(name: str | Path) -> Plan:
 def parse_plan(text: str, name: str) -> Plan:
     """Return the plan that a TOML text describes, with every name in it checked."""
     values = tomllib.loads(text)
-    _check_keys("plan", values, {"description", "section", "explainer"})
+    check_values("plan", values, _PLAN_CHECKS)
     return Plan(
         name=name,
         description=values.get("description", ""),
@@ -140,8 +177,8 @@ def parse_plan(text: str, name: str) -> Plan:
     )
 
 
-def _section(values: dict[str, Any]) -> Section:
-    _check_keys("section", values, {column.name for column in fields(Section)})
+def _section(values: Any) -> Section:
+    check_values("section", values, _SECTION_CHECKS)
     for needed in ("name", "settings", "sample"):
         if needed not in values:
             raise InputError(f"Expected a section of a plan to have `{needed}` (got none). Add it.")
@@ -163,8 +200,8 @@ def _section(values: dict[str, Any]) -> Section:
     return section
 
 
-def _explainer_settings(values: dict[str, Any]) -> ExplainerSettings:
-    _check_keys("explainer", values, {column.name for column in fields(ExplainerSettings)})
+def _explainer_settings(values: Any) -> ExplainerSettings:
+    check_values("explainer", values, _EXPLAINER_CHECKS)
     return ExplainerSettings(**values)
 
 
@@ -174,12 +211,3 @@ def _setting(text: str) -> tuple[str, str]:
     dataset = resolve("data set", dataset, datasets.names())
     known = [conv for other, conv in zoo.names() if other == dataset]
     return dataset, resolve(f"network for {dataset}", model, known)
-
-
-def _check_keys(what: str, values: dict[str, Any], known: set[str]) -> None:
-    for key in values:
-        if key not in known:
-            raise InputError(
-                f"Expected the fields of a {what} to be among {', '.join(sorted(known))} "
-                f"(got {key!r}). Correct its name, or leave it out."
-            )

@@ -22,6 +22,10 @@ def parse_selection(text: str, known: Sequence[int], flag: str) -> Sequence[int]
     >>> parse_selection("5:25", [0, 10, 20, 30], "--index")
     [10, 20]
     """
+    if not known:
+        raise InputError(
+            f"Expected {flag} to choose from at least one (got data without any). Pass other data."
+        )
     parts = [_part(part, known, flag) for part in text.split(",")]
     chosen = parts[0] if len(parts) == 1 else [number for part in parts for number in part]
     if not chosen:

@@ -16,7 +16,7 @@ from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.errors import InputError
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
 from eigsearch.explanation.sentence import sentence
-from eigsearch.explanation.serialization import from_plain, to_plain
+from eigsearch.explanation.serialization import from_plain, read_json, to_plain
 from eigsearch.explanation.writers import find_writer
 from eigsearch.search import Curve, Step
 
@@ -222,7 +222,7 @@ class SubgraphExplanation:
     @staticmethod
     def load(path: str | Path, data: Data | None = None) -> SubgraphExplanation:
         """Return the explanation that `save` wrote as JSON."""
-        return SubgraphExplanation.from_dict(json.loads(Path(path).read_text()), data)
+        return SubgraphExplanation.from_dict(read_json(Path(path)), data)
 
     def __repr__(self) -> str:
         where = "" if self.node is None else f"node={self.node}, "

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
+from eigsearch.explanation.checks import check_fields, unreadable
 from eigsearch.explanation.same_graph import check_same_graph
 from eigsearch.search import Curve, Step
 
@@ -41,18 +44,46 @@ def to_plain(explanation: SubgraphExplanation) -> dict[str, Any]:
     }
 
 
+def read_json(path: Path) -> Any:
+    """Return the values in a JSON file; raise InputError if it holds none."""
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise InputError(f"Expected {path} to exist (got no such file). Check it.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise unreadable(f"{path.name}, which is no JSON") from error
+
+
 def from_plain(values: dict[str, Any], data: Data | None = None) -> dict[str, Any]:
-    """Return the fields of the explanation that `to_plain` described; `data` has the features."""
+    """Return the fields of the explanation that `to_plain` described; `data` has the features.
+
+    Raises:
+        InputError: The values describe no explanation, or one of another graph than `data`.
+    """
+    if not isinstance(values, dict):
+        raise unreadable(f"a {type(values).__name__}")
     if values.get("schema") != _SCHEMA:
         raise InputError(
             f"Expected an explanation of schema {_SCHEMA} (got {values.get('schema')!r}). "
             "Write it again with this version of eigsearch."
         )
-    saved, edges = _graph(values), values["edges"]
+    try:
+        fields = _fields(values)
+    except KeyError as error:
+        raise unreadable(f"no {error}") from error
+    except (TypeError, ValueError, RuntimeError, AttributeError, OverflowError) as error:
+        raise unreadable("values of a wrong type") from error
+    check_fields(fields)
     if data is not None:
-        check_same_graph(data, saved.num_nodes, saved.edge_index)
+        check_same_graph(data, fields["data"].num_nodes, fields["data"].edge_index)
+        fields["data"] = data
+    return fields
+
+
+def _fields(values: dict[str, Any]) -> dict[str, Any]:
+    edges = values["edges"]
     return {
-        "data": saved if data is None else data,
+        "data": _graph(values),
         **{name: values[name] for name in _AS_THEY_ARE},
         **{name: torch.tensor(values[name], dtype=kind) for name, kind in _TENSORS.items()},
         "edges": None if edges is None else torch.tensor(edges, dtype=torch.long),

@@ -37,12 +37,12 @@ def load_model(path: str | Path) -> tuple[GNN, ModelCard]:
     """Return the network of a `.safetensors` file in evaluation mode, and the card beside it."""
     path = Path(path)
     card = read_card(path.with_suffix(".json"))
-    model = GNN(
-        card.recipe.conv, card.num_features, card.num_classes, card.recipe.width, task=card.task
-    )
     try:
+        model = GNN(
+            card.recipe.conv, card.num_features, card.num_classes, card.recipe.width, task=card.task
+        )
         model.load_state_dict(load_file(path))
-    except (OSError, SafetensorError, RuntimeError) as error:
+    except (OSError, SafetensorError, RuntimeError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"Expected {path} to be the weights that its card describes (got: {error}). "
             "Train the network again, or take the card that belongs to the file."

@@ -105,7 +105,7 @@ def read_card(path: Path) -> ModelCard:
         values["recipe"] = Recipe(**values["recipe"])
         values["accuracy"] = Accuracy(**values["accuracy"])
         return ModelCard(**values)
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(
             f"Expected {path} to be the card of a trained network, with the fields "
             f"{', '.join(field.name for field in fields(ModelCard))} (got: {error}). "

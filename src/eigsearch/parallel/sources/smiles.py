@@ -18,6 +18,8 @@ from eigsearch._utils.fingerprint import digest_of
 from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.parallel.sources.base import Part
 
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+
 
 class SmilesSource:
     """The molecules in a column of a Parquet file, read by row group.
@@ -70,6 +72,13 @@ class SmilesSource:
             raise InputError(
                 f"Expected {self.path} to have a column {self.column!r} (got "
                 f"{', '.join(file.schema_arrow.names)}). Rename the one that holds SMILES to that."
+            )
+        kind = file.schema_arrow.field(self.column).type
+        values = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not any(is_text(values) for is_text in _TEXTS):
+            raise InputError(
+                f"Expected the column {self.column!r} of {self.path} to hold texts (got {kind}). "
+                "Name the column that holds SMILES."
             )
         return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
 

@@ -1,0 +1,85 @@
+"""Check the fields of an explanation that was read from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.errors import InputError
+from eigsearch.search import Curve, Step
+
+
+def check_fields(fields: dict[str, Any]) -> None:
+    """Raise InputError if the fields of an explanation do not fit together."""
+    for name, is_sound in _soundness(fields):
+        if not is_sound:
+            raise unreadable(f"a wrong value of `{name}`")
+
+
+def unreadable(found: str) -> InputError:
+    """Return the error for a file that holds no explanation."""
+    return InputError(
+        f"Expected an explanation as `SubgraphExplanation.save` writes it (got {found}). "
+        "Write it again, or pass another file."
+    )
+
+
+def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+    """Yield, for each field, whether it is of its type and fits the others."""
+    data, edges, groups = fields["data"], fields["edges"], fields["keep"].numel()
+    num_nodes = data.num_nodes
+    yield "num_nodes", type(num_nodes) is int and num_nodes >= 0
+    yield "edge_index", _within(data.edge_index.flatten(), num_nodes)
+    yield "edges", edges is None or (edges.dim() == 1 and _within(edges, data.num_edges))
+    yield "keep", fields["keep"].dim() == 1
+    yield "score", fields["score"].shape == (groups,)
+    yield "order", fields["order"].shape == (groups,) and _is_permutation(fields["order"])
+    yield "group", _is_grouping(fields["group"], groups, data, edges)
+    yield "node", fields["node"] is None or _is_index(fields["node"], num_nodes)
+    yield "target", _is_int(fields["target"])
+    yield "prediction", _is_number(fields["prediction"])
+    yield "value", _is_number(fields["value"])
+    yield "engine", isinstance(fields["engine"], str)
+    yield "note", isinstance(fields["note"], str)
+    yield "config", isinstance(fields["config"], dict)
+    yield "curve", _is_curve(fields["curve"])
+    yield "found", _is_curve(fields["found"]) and len(fields["found"]) <= 1
+    yield "path", all(_is_step(step, groups) for step in fields["path"])
+
+
+def _within(values: Tensor, size: int) -> bool:
+    return not values.numel() or (int(values.min()) >= 0 and int(values.max()) < size)
+
+
+def _is_permutation(order: Tensor) -> bool:
+    return torch.equal(order.sort().values, torch.arange(order.numel()))
+
+
+def _is_grouping(group: Tensor, groups: int, data: Data, edges: Tensor | None) -> bool:
+    count = data.num_edges if edges is None else edges.numel()
+    return group.shape == (count,) and _within(group + 1, groups + 1)  # −1: never removed
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_index(value: Any, size: int) -> bool:
+    return _is_int(value) and 0 <= value < size
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) or _is_int(value)
+
+
+def _is_curve(curve: Curve) -> bool:
+    return all(column.shape == (len(curve),) for column in curve.columns().values())
+
+
+def _is_step(step: Step, groups: int) -> bool:
+    sound = isinstance(step.move, str) and _is_number(step.gain) and _is_int(step.evaluations)
+    return sound and step.keep.shape == (groups,)
