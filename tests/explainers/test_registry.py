@@ -4,7 +4,7 @@ import inspect
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
@@ -100,10 +100,13 @@ def test_names_with_an_entry_point_of_a_built_in_name_keep_the_built_in_one(inst
         assert explainers.get("grad").name == "GRAD"
 
 
-def other(default: Any) -> Any:
+def other(method: type[Method], option: str, default: Any) -> Any:
     """Return a value that an option with this default can have as well."""
     if default is None:
         return 0.25
+    if isinstance(default, str):
+        choices = get_args(get_type_hints(method.__init__)[option])
+        return next(choice for choice in choices if choice != default)
     return tuple(each + 1 for each in default) if isinstance(default, tuple) else default + 1
 
 
@@ -112,7 +115,7 @@ def test_a_description_differs_where_an_option_does_and_nowhere_else(name):
     plain = explainers.get(name)
     assert describe_value(plain) == describe_value(explainers.get(name)) == plain.card.name
     for option, parameter in inspect.signature(type(plain)).parameters.items():
-        changed = {option: other(parameter.default)}
+        changed = {option: other(type(plain), option, parameter.default)}
         words = describe_value(explainers.get(name, **changed))
         assert words == describe_value(explainers.get(name, **changed))
         assert words == f"{plain.card.name}({option}={changed[option]!r})"

@@ -6,13 +6,13 @@ from math import factorial
 import networkx as nx
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, global_add_pool
 from torch_geometric.utils import from_networkx
 
 from eigsearch.candidates import SubgraphKind
-from eigsearch.errors import UnsupportedError
+from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.explainers.common.node_masks import evaluate_node_masks
 from eigsearch.explainers.games.coalitions import local_region, shapley_rows, undirected_graph
 from eigsearch.explainers.games.subgraphx import State, SubgraphX, Tree, share_of_answers
@@ -77,10 +77,19 @@ def test_sampled_shapley_values_approach_the_exact_ones(seeded, seed, hops):
     assert float((values[0] - values[1]).mean()) == pytest.approx(exact, abs=5 * spread + 1e-6)
 
 
-def test_batched_rewards_are_those_of_one_call_per_coalition(seeded):
+def one_call(model: Net, data: Data, row: Tensor, absent: str) -> Tensor:
+    """Return the probability of class 1 for one coalition, by the definition of absence."""
+    if absent == "zero":
+        return model(data.x * row[:, None], data.edge_index).softmax(-1)[0, 1]
+    kept = row[data.edge_index].all(dim=0)
+    return model(data.x, data.edge_index[:, kept]).softmax(-1)[0, 1]
+
+
+@pytest.mark.parametrize("absent", ["split", "zero"])
+def test_batched_rewards_are_those_of_one_call_per_coalition(seeded, absent):
     data, model = six_nodes(3), Net().eval()
     sets = [frozenset({0, 1, 2}), frozenset({2, 3, 4, 5}), frozenset({1})]
-    options = SubgraphX(samples=20)
+    options = SubgraphX(samples=20, absent=absent)
     with evaluate_node_masks(model, data, 1, None) as evaluator:
         rewards = Tree(options, evaluator).rewards(sets)
     generator = torch.Generator().manual_seed(options.seed)
@@ -88,12 +97,29 @@ def test_batched_rewards_are_those_of_one_call_per_coalition(seeded):
         region = local_region(undirected_graph(data), nodes, 3)
         rows = shapley_rows(nodes, region, 6, 20, generator)
         with torch.no_grad():
-            naive = [
-                [model(data.x * row[:, None], data.edge_index).softmax(-1)[0, 1] for row in half]
-                for half in rows
-            ]
-        present, absent = torch.tensor(naive)
-        assert reward == pytest.approx(float((present - absent).mean()), abs=1e-5)
+            naive = [[one_call(model, data, row, absent) for row in half] for half in rows]
+        with_set, without_set = torch.tensor(naive)
+        assert reward == pytest.approx(float((with_set - without_set).mean()), abs=1e-5)
+
+
+def test_rewards_of_a_node_task_keep_the_explained_node_in_every_coalition(seeded, monkeypatch):
+    rows: list[Tensor] = []
+    with evaluate_node_masks(Net("node"), six_nodes(5), 1, 2) as evaluator:
+        tree = Tree(SubgraphX(samples=5), evaluator)
+        values = tree._values
+        monkeypatch.setattr(tree, "_values", lambda asked: rows.append(asked) or values(asked))
+        tree.rewards([frozenset({0, evaluator.instance.node})])
+    assert bool(rows[0][:, evaluator.instance.node].all())
+
+
+def test_children_drop_nodes_of_the_wanted_degree_first(seeded):
+    star = from_networkx(nx.star_graph(4))
+    star.x = torch.randn(5, 3)
+    for expand, hub_stays in (("lowest", True), ("highest", False)):
+        with evaluate_node_masks(Net(), star, 1, None) as evaluator:
+            tree = Tree(SubgraphX(expand_atoms=1, expand=expand), evaluator)
+            (child,) = tree._smaller_sets(tree.root.nodes)
+        assert (0 in child) == hub_stays
 
 
 def test_the_tree_shrinks_connected_sets_and_keeps_the_explained_node(seeded):
@@ -149,4 +175,9 @@ def test_houses_are_found():
 def test_a_graph_without_features_is_refused():
     data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
     with pytest.raises(UnsupportedError, match="node features"):
-        SubgraphX().rank(network(), data, 0, None)
+        SubgraphX(absent="zero").rank(network(), data, 0, None)
+
+
+def test_an_unknown_absence_raises():
+    with pytest.raises(InputError, match=r"one of split, zero \(got 'noise'\)"):
+        SubgraphX(absent="noise")

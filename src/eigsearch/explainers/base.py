@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from eigsearch.errors import InputError
 from eigsearch.inference.configured_model import configure
 from eigsearch.inference.model_call import Forward
 from eigsearch.inputs.edge_groups import make_groups
@@ -167,6 +168,15 @@ def share_directions(score: Tensor, data: Data) -> Tensor:
     """
     groups = make_groups("auto", data)
     return group_scores(score, groups)[groups.index].to(score.dtype)
+
+
+def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
+    """Raise InputError if the value of an option is not among its choices."""
+    if value not in choices:
+        raise InputError(
+            f"Expected `{option}` to be one of {', '.join(choices)} (got {value!r}). "
+            f"Pass {choices[0]!r}."
+        )
 
 
 @contextmanager

@@ -53,6 +53,20 @@ class NodeMaskEvaluator:
         )
         return self.instance.known_target.value(phi).cpu()[where]
 
+    def split_values(self, rows: Tensor) -> Tensor:
+        """Return the value for each keep-row, with the edges of absent nodes removed.
+
+        All nodes keep their features, so absent ones are isolated ("split" of the authors of
+        SubgraphX).
+        """
+        groups = self.instance.groups
+        removable = groups.index >= 0
+        source, target = self.data.edge_index[:, removable]
+        absent = ~(rows[:, source.cpu()] & rows[:, target.cpu()])
+        lost = torch.zeros(len(rows), groups.count, dtype=torch.long)
+        lost.index_add_(1, groups.index[removable].cpu(), absent.long())
+        return self.values(lost == 0, SubgraphKind.ALL_NODES)
+
     def scatter_node_scores(self, score: Tensor) -> Tensor:
         """Return scores for all nodes of the source graph, the lowest where unreachable."""
         if self.instance.nodes is None:

@@ -28,17 +28,26 @@ def local_region(graph: nx.Graph, nodes: NodeSet, hops: int) -> NodeSet:
 
 
 def shapley_rows(
-    nodes: NodeSet, region: NodeSet, count: int, samples: int, generator: torch.Generator
+    nodes: NodeSet,
+    region: NodeSet,
+    count: int,
+    samples: int,
+    generator: torch.Generator,
+    always: int | None = None,
 ) -> Tensor:
     """Return sampled coalitions with a node set and without it, `[2, samples, count]`.
 
     The players are the set, as one, and the other nodes of the region; those outside the region
     are always present. In a random order of players, the coalition is whoever comes before the set,
-    so the mean difference of the two halves estimates the set's Shapley value.
+    so the mean difference of the two halves estimates the set's Shapley value. A node that is
+    `always` present is in both: without the explained node there is no prediction.
     """
     inside, member = torch.zeros(2, count, dtype=torch.bool)
     inside[list(region)] = True
     member[list(nodes)] = True
     arrival = torch.rand(samples, count + 1, generator=generator)
     before = (arrival[:, :-1] < arrival[:, -1:]) | ~inside
-    return torch.stack([before | member, before & ~member])
+    rows = torch.stack([before | member, before & ~member])
+    if always is not None:
+        rows[..., always] = True
+    return rows

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import networkx as nx
 import torch
@@ -14,7 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.candidates import SubgraphKind
-from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.base import Card, Method, ScoreType, check_choice
 from eigsearch.explainers.common.node_masks import (
     NodeMaskEvaluator,
     evaluate_node_masks,
@@ -31,11 +31,14 @@ from eigsearch.explainers.games.coalitions import (
 class SubgraphX(Method):
     """Scores nodes by the best-rewarded node sets that a tree search finds.
 
-    The search starts from all nodes. A step drops one of the `expand_atoms` nodes of the lowest
-    degree and keeps the largest component (that of the explained node, for a node task); a rollout
+    The search starts from all nodes. A step drops one of `expand_atoms` nodes, chosen by
+    degree, and keeps the largest component (that of the explained node, for a node task); a rollout
     ends at `min_atoms` nodes. Among children it takes the largest Q + c_puct · P · √ΣN / (1 + N),
     where the reward P is the set's Shapley value within `local_radius`, estimated from `samples`
-    coalitions with the features of absent nodes set to zero.
+    coalitions. `absent` says what happens to nodes outside a coalition: `"split"` removes their
+    edges, as the authors' benchmark does, `"zero"` sets their features to zero. `expand` says which
+    nodes are dropped first: those of the `"lowest"` degree, or of the `"highest"`, as the authors
+    do on sets of Barabási–Albert graphs. The explained node is in every coalition.
 
     The published answer at a size limit is the best-rewarded set of at most that many nodes. Here
     a node's score is the share of all size limits whose answer holds it.
@@ -46,10 +49,9 @@ class SubgraphX(Method):
         level="node",
         citation="Yuan et al., On Explainability of GNNs via Subgraph Explorations, ICML 2021",
         score_type=ScoreType.PROBABILITY,
-        faithful_to="the paper",
+        faithful_to="the paper and the authors' benchmark",
         cost="about `rollouts` · `expand_atoms` · 2 · `samples` predictions",
         deviations=("a node scores by the share of size limits whose answer holds it",),
-        needs=("node features",),
         seeded=True,
         color="olive",
         dash="dashdot",
@@ -64,8 +66,14 @@ class SubgraphX(Method):
         expand_atoms: int = 14,
         local_radius: int = 4,
         samples: int = 100,
+        absent: Literal["split", "zero"] = "split",
+        expand: Literal["lowest", "highest"] = "lowest",
         seed: int = 0,
     ) -> None:
+        check_choice("absent", absent, ("split", "zero"))
+        check_choice("expand", expand, ("lowest", "highest"))
+        self.absent = absent
+        self.expand = expand
         self.rollouts = rollouts
         self.min_atoms = min_atoms
         self.c_puct = c_puct
@@ -76,7 +84,8 @@ class SubgraphX(Method):
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return for each node the share of size limits whose best-rewarded set holds it."""
-        require_features(data, self.name)
+        if self.absent == "zero":
+            require_features(data, self.name)
         with evaluate_node_masks(model, data, target, node) as evaluator:
             tree = Tree(self, evaluator)
             for _ in range(self.rollouts):
@@ -144,7 +153,8 @@ class Tree:
     def _smaller_sets(self, nodes: NodeSet) -> Iterable[NodeSet]:
         inside = self.graph.subgraph(nodes)
         explained = self.evaluator.instance.node
-        by_degree = sorted(nodes - {explained}, key=lambda v: (inside.degree[v], v))
+        sign = 1 if self.options.expand == "lowest" else -1
+        by_degree = sorted(nodes - {explained}, key=lambda v: (sign * inside.degree[v], v))
         for dropped in by_degree[: self.options.expand_atoms]:
             parts = map(frozenset, nx.connected_components(self.graph.subgraph(nodes - {dropped})))
             yield max(parts, key=lambda part: (explained in part, len(part), -min(part)))
@@ -154,14 +164,24 @@ class Tree:
         if not sets:
             return []
         rows = torch.stack([self._sample(nodes) for nodes in sets])
-        values = self.evaluator.values(rows.flatten(0, -2), SubgraphKind.ZEROED_FEATURES)
+        values = self._values(rows.flatten(0, -2))
         present, absent = values.view(len(sets), 2, -1).unbind(dim=1)
         return (present - absent).mean(dim=1).tolist()
+
+    def _values(self, rows: Tensor) -> Tensor:
+        if self.options.absent == "split":
+            return self.evaluator.split_values(rows)
+        return self.evaluator.values(rows, SubgraphKind.ZEROED_FEATURES)
 
     def _sample(self, nodes: NodeSet) -> Tensor:
         region = local_region(self.graph, nodes, self.options.local_radius - 1)
         return shapley_rows(
-            nodes, region, self.evaluator.count, self.options.samples, self._generator
+            nodes,
+            region,
+            self.evaluator.count,
+            self.options.samples,
+            self._generator,
+            always=self.evaluator.instance.node,
         )
 
 
