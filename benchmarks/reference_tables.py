@@ -107,8 +107,10 @@ def verbs() -> str:
 
 def options() -> str:
     """Return every option with its default."""
-    default = {field.name: field.default for field in fields(Options)}
-    rows = [[f"`{name}`", f"`{default[name]!r}`", text] for name, text in _attributes(Options)]
+    rows = [
+        [f"`{field.name}`", f"`{field.default!r}`", field.metadata["help"]]
+        for field in fields(Options)
+    ]
     return _table(["option", "default", "what it says"], rows)
 
 

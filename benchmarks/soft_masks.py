@@ -41,9 +41,7 @@ def minus_log_p(setting: Setting, asked: Prediction, mask: Tensor) -> float:
         setting.model, setting.dataset[asked.graph], asked.target, asked.node
     )
     with torch.no_grad():
-        return float(
-            softplus(-prediction.known_target.phi(prediction.outputs(weights=mask.float())))
-        )
+        return float(softplus(-prediction.target.phi(prediction.outputs(weights=mask.float()))))
 
 
 def learned(setting: Setting, asked: Prediction, method: PGExplainer) -> dict[str, float]:

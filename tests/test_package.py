@@ -46,7 +46,7 @@ def test_a_name_that_there_is_not() -> None:
     assert not hasattr(eigsearch, "__nothing__")
 
 
-@pytest.mark.parametrize("name", ["explain", "options"])
+@pytest.mark.parametrize("name", ["explain", "pipeline"])
 def test_what_a_module_lacks_is_told(name: str) -> None:
     without = "import sys; sys.modules['torch'] = None; import eigsearch\n"
     code = f"{without}try: eigsearch.{name}\nexcept ModuleNotFoundError as error: print(error.name)"

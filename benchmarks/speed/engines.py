@@ -19,12 +19,13 @@ from torch_geometric.data import Batch, Data
 from benchmarks.speed.timing import interleaved, write
 from eigsearch import datasets, explain, explain_dataset
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes
-from eigsearch.engines.batched.disjoint_union import UnionPart, cut, join
+from eigsearch.engines.batched.disjoint_union import UnionPart, extract, to_batch
 from eigsearch.engines.request import Chunk, Request
-from eigsearch.inference.model_call import eval_mode
+from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inputs.instance import Instance
 from eigsearch.models import zoo
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Pipeline
+from eigsearch.pipeline import Pipeline
 
 WHOLE: dict[str, Any] = {"sparsity": 0.0}  # the whole sweep: sizes 2 to |E| − 1
 
@@ -74,7 +75,7 @@ def candidate_batches(model: Any, graphs: Sequence[Data]) -> list[Batch]:
     run = Pipeline(model, Options(engine="batched", **WHOLE))
     explanations = explain_dataset(model, graphs, engine="batched", **WHOLE)
     with eval_mode(model):
-        instances, _ = run.predict([Instance(graph) for graph in graphs])
+        instances = run.predict([Instance(graph) for graph in graphs])
     requests = []
     for instance, found in zip(instances, explanations, strict=True):
         sizes = found.curve.size.tolist()
@@ -85,15 +86,15 @@ def candidate_batches(model: Any, graphs: Sequence[Data]) -> list[Batch]:
         ]
         requests += [Request(instance, candidate_set) for candidate_set in candidate_sets]
     return [
-        join([union(part) for part in batch], run.model_call.needs)
-        for batch in run.batched._batches(requests)
+        to_batch([union(part) for part in batch], run.model_call.needs)
+        for batch in run.evaluator.batched._batches(requests)
     ]
 
 
 def union(part: Chunk) -> UnionPart:
     """Return some candidates of a request as a disjoint union."""
     instance, candidate_set = part.request.instance, part.request.candidate_set
-    return cut(instance, candidate_set.rows(part.start, part.stop), candidate_set.subgraph_kind)
+    return extract(instance, candidate_set.rows(part.start, part.stop), candidate_set.subgraph_kind)
 
 
 def main() -> None:

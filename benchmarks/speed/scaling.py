@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import networkx as nx
 import numpy as np
 import torch
+from tests.instances import prepare_graph
 from torch_geometric.data import Data
 from torch_geometric.nn import GIN, global_mean_pool
 
@@ -24,7 +25,6 @@ from eigsearch.candidates import Complements, LeaveOneOut, Prefixes
 from eigsearch.engines.incremental.index.state_table import base_table
 from eigsearch.engines.incremental.index.timelines import build_lanes
 from eigsearch.engines.request import Chunk, Request
-from eigsearch.inputs.instance import prepare_graph
 
 FEATURES, LAYERS = 8, 3
 EDGES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
+from eigsearch._utils.versions import versions
 from eigsearch.bench.run.environment import processor
-from eigsearch.options import versions
 
 RESULTS = Path(__file__).parents[1] / "results" / "speed"
 Times = tuple[float, float]  # CPU seconds, wall seconds

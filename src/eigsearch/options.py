@@ -1,61 +1,95 @@
-"""Options: how an explanation is to be obtained, the same names everywhere."""
+"""Options: every keyword of `explain`, declared once together with its help text."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-import torch
-from torch import Tensor
-
-from eigsearch._utils.fingerprint import describe_value
-from eigsearch.engines import ENGINES
 from eigsearch.errors import InputError
-from eigsearch.inference.model_call import Forward
-from eigsearch.inference.target import check_names
-from eigsearch.inputs.edge_groups import GroupSpec
-from eigsearch.ranking.rankers import Ranker
-from eigsearch.search import Search, check_min_size, check_sparsity, make_search
+
+if TYPE_CHECKING:  # torch takes seconds to import, and `--help` reads this module
+    from eigsearch.inference.model_call import Forward
+    from eigsearch.inputs.edge_groups import GroupSpec
+    from eigsearch.ranking.rankers import Ranker
+    from eigsearch.search import Search
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _option(default: Any, help: str, flag: bool = True) -> Any:
+    """Declare an option; `flag` says whether the command line has it under the same name."""
+    return field(default=default, metadata={"help": help, "flag": flag})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Options:
-    """How to explain. Every field is a keyword of `explain` and `explain_dataset`.
+    """How to explain. Every field is a keyword of `explain` and `explain_dataset`."""
 
-    Attributes:
-        sparsity: The share of groups that an explanation leaves out at least; 0.0 sets no limit.
-        min_size: The smallest size to try, or all groups but one where there are fewer; it goes
-            before `sparsity`.
-        groups: What is removed together: `"auto"`, `"undirected"`, `"directed"` or a partition.
-        return_type: What the model returns: `"raw"`, `"log_probs"`, `"probs"`, or `"auto"`.
-        task: `"classification"`, `"regression"`, PyG's name of a mode, or `"auto"`.
-        forward: A callable `(model, batch) -> output` for models with an unusual signature.
-        engine: What evaluates candidates: `"batched"` serves any model, `"incremental"` recomputes
-            only what a candidate changes where it knows the model, `"auto"` takes the faster one.
-        max_batch_nodes: How many nodes one model call may hold; None takes the measured default.
-        max_memory: How many bytes computing may take, besides the model and the data; candidates
-            are evaluated in smaller batches where needed. None sets no limit.
-        ranker: What scores edges or nodes; None takes the linear gradients of EiG-Search.
-        search: How a ranking becomes a subgraph: a name or a `Search`; `"fixed"`, or None, cuts at
-            `size`, else at `sparsity`.
-        size: Cut the ranking at this many groups, or at all where there are fewer, instead of
-            searching; needs `search="fixed"`.
-    """
-
-    sparsity: float = 0.5
-    min_size: int = 2
-    groups: GroupSpec = "auto"
-    return_type: str = "auto"
-    task: str = "auto"
-    forward: Forward | None = None
-    engine: str = "auto"
-    max_batch_nodes: int | None = None
-    max_memory: int | None = None
-    ranker: Ranker | None = None
-    search: str | Search | None = "sweep"
-    size: int | None = None
+    sparsity: float = _option(
+        0.5, "The share of groups that an explanation leaves out at least; 0.0 sets no limit."
+    )
+    min_size: int = _option(
+        2,
+        "The smallest size to try, or all groups but one where there are fewer; it goes before "
+        "`sparsity`.",
+    )
+    groups: GroupSpec = _option(
+        "auto",
+        "What is removed together: `auto` and `undirected` join an edge with its reverse, "
+        "`directed` does not; in Python also a partition as one integer per edge, -1 for edges "
+        "that are never removed.",
+    )
+    return_type: str = _option(
+        "auto", "What the model returns: `raw`, `log_probs`, `probs`, or `auto`."
+    )
+    task: str = _option(
+        "auto",
+        "What the model predicts: `multiclass`, `binary`, `multilabel`, `regression`, PyG's name "
+        "of a mode, or `auto`.",
+    )
+    forward: Forward | None = _option(
+        None,
+        "A callable `(model, batch) -> output` for models with an unusual signature.",
+        flag=False,
+    )
+    engine: str = _option(
+        "auto",
+        "What evaluates candidates: `batched` serves any model, `incremental` recomputes only "
+        "what a candidate changes, `auto` takes the faster one.",
+    )
+    max_batch_nodes: int | None = _option(
+        None, "How many nodes one model call may hold; by default what was measured to be fast."
+    )
+    max_memory: int | None = _option(
+        None,
+        "How many bytes computing may take, besides the model and the data; candidates are "
+        "evaluated in smaller batches where needed. No limit by default.",
+    )
+    ranker: Ranker | None = _option(
+        None,
+        "What scores edges or nodes; None takes the linear gradients of EiG-Search.",
+        flag=False,
+    )
+    search: str | Search | None = _option(
+        "sweep",
+        "How a ranking becomes a subgraph: `sweep`, `resweep`, `refine`, `anchored`, "
+        "`exhaustive`, or `fixed`, which cuts at `size`, else at `sparsity`; in Python also a "
+        "`Search`.",
+    )
+    size: int | None = _option(
+        None,
+        "Cut the ranking at this many groups, or at all where there are fewer, instead of "
+        "searching; needs search='fixed'.",
+    )
 
     def __post_init__(self) -> None:
+        from eigsearch.engines import ENGINES
+        from eigsearch.inference.output_type import check_names
+        from eigsearch.search import check_min_size, check_sparsity
+
         check_sparsity(self.sparsity)
         check_min_size(self.min_size)
         check_names(self.task, self.return_type)
@@ -64,38 +98,82 @@ class Options:
                 f"Expected `engine` to be one of {', '.join(ENGINES)} (got {self.engine!r}). "
                 "Leave it to 'auto'."
             )
-        if self.max_batch_nodes is not None and not self.max_batch_nodes >= 1:
-            raise InputError(
-                f"Expected `max_batch_nodes` to be at least 1 (got {self.max_batch_nodes!r}). "
-                "Leave it out for the measured default."
-            )
-        if self.max_memory is not None and not self.max_memory >= 1:
-            raise InputError(
-                f"Expected `max_memory` to be a number of bytes (got {self.max_memory!r}). "
-                "Pass 2**30 for a gibibyte, or leave it out for no limit."
-            )
-        make_search(self.search, self.size)
+        _check_positive("max_batch_nodes", self.max_batch_nodes, "the measured default")
+        _check_positive("max_memory", self.max_memory, "no limit")
+        self.strategy()
 
     def strategy(self) -> Search:
         """Return the search that the options name."""
+        from eigsearch.search import make_search
+
         return make_search(self.search, self.size)
 
     def describe(self) -> dict[str, Any]:
         """Return the options as plain values, with the versions that they ran under."""
+        from torch import Tensor
+
+        from eigsearch._utils.fingerprint import describe_value
+        from eigsearch._utils.versions import versions
+
         plain = {f.name: describe_value(getattr(self, f.name)) for f in fields(self)}
         if isinstance(self.groups, Tensor):
             plain["groups"] = f"partition of {self.groups.numel()} edges"
         return {**plain, "versions": versions()}
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of the libraries that an explanation depends on."""
-    import torch_geometric
+class OptionsDict(TypedDict, total=False):
+    """The fields of `Options` as keywords, for type checkers."""
 
-    from eigsearch import __version__
+    sparsity: float
+    min_size: int
+    groups: GroupSpec
+    return_type: str
+    task: str
+    forward: Forward | None
+    engine: str
+    max_batch_nodes: int | None
+    max_memory: int | None
+    ranker: Ranker | None
+    search: str | Search | None
+    size: int | None
 
-    return {
-        "eigsearch": __version__,
-        "torch": torch.__version__,
-        "torch_geometric": torch_geometric.__version__,
-    }
+
+def make_options(keywords: dict[str, Any]) -> Options:
+    """Return the options with these keywords.
+
+    Raises:
+        TypeError: If a keyword is not an option.
+    """
+    known = [f.name for f in fields(Options)]
+    for name in keywords:
+        if name not in known:
+            similar = get_close_matches(name, known, n=1)
+            hint = f"Did you mean `{similar[0]}`?" if similar else f"Choose of {', '.join(known)}."
+            raise TypeError(f"Expected options of eigsearch (got the keyword `{name}`). {hint}")
+    return Options(**keywords)
+
+
+def takes_options(*without: str) -> Callable[[Function], Function]:
+    """Show the options in the signature of a function that takes them as `**options`."""
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        options = [
+            inspect.Parameter(
+                f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type
+            )
+            for f in fields(Options)
+            if f.name not in without
+        ]
+        function.__signature__ = signature.replace(parameters=own + options)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def _check_positive(name: str, value: int | None, default: str) -> None:
+    if value is not None and not value >= 1:
+        raise InputError(
+            f"Expected `{name}` to be at least 1 (got {value!r}). Leave it out for {default}."
+        )

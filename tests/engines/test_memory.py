@@ -8,8 +8,9 @@ import torch
 
 import eigsearch
 from eigsearch.engines.memory import measure_peak_bytes, rows_within
+from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Pipeline
+from eigsearch.pipeline import Pipeline
 from tests.nets import house, make_net
 
 
@@ -46,7 +47,7 @@ def test_a_small_budget_means_small_batches_and_the_same_answer(engine: str, poo
     assert torch.equal(free.edge_mask, tight.edge_mask)
     torch.testing.assert_close(free.edge_score, tight.edge_score, rtol=1e-6, atol=1e-6)
     most = {
-        "batched": run.batched.max_batch_nodes,
-        "incremental": run.engine.incremental.budget.most,
+        "batched": run.evaluator.batched.max_batch_nodes,
+        "incremental": run.evaluator.incremental.budget.most,
     }
     assert most[engine] < 100

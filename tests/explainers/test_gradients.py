@@ -169,6 +169,7 @@ def test_a_mask_that_another_library_left_behind_does_no_harm():
 
 def test_a_single_output_speaks_for_both_classes():
     data, model = bull(), Net(gin, out=1)
+    data.y = torch.tensor([1])
     for_one, for_zero = (Grad().rank(model, data, target, None) for target in (1, 0))
     assert torch.allclose(for_one, -for_zero)
 

@@ -35,13 +35,13 @@ def test_open_gates_change_nothing_and_closed_ones_put_the_constant(conv):
     layers = GatedLayers(message_layers(prediction.model))
     (passed,) = layers.record(prediction)
     count, width = passed.message.shape
-    whole = prediction.known_target.phi(model(data.x, data.edge_index))[0]
+    whole = prediction.target.phi(model(data.x, data.edge_index))[0]
     constant = torch.zeros(width)
     open_phi = layers.phi(prediction, {0: (torch.ones(count), constant)})
     assert float(open_phi) == pytest.approx(float(whole), abs=1e-5)
     if conv is None:  # without messages, a sum is the nodes alone
         closed = layers.phi(prediction, {0: (torch.zeros(count), constant)})
-        alone = prediction.known_target.phi(model(data.x, data.edge_index[:, :0]))[0]
+        alone = prediction.target.phi(model(data.x, data.edge_index[:, :0]))[0]
         assert float(closed) == pytest.approx(float(alone), abs=1e-5)
 
 

@@ -44,7 +44,7 @@ def data() -> Data:
 
 
 def test_samples_are_connected_parts_around_the_node_of_all_sizes(data):
-    instance = PreparedInstance(data, data, make_groups("auto", data), NODE, NODE)
+    instance = PreparedInstance(data, data, make_groups("auto", data), (NODE,), (NODE,))
     with torch.random.fork_rng():
         torch.manual_seed(0)
         rows = sample_rows(instance, 200)

@@ -19,9 +19,9 @@ from eigsearch.explainers.generators.rg_explainer.growth import (
     grow,
 )
 from eigsearch.explainers.generators.rg_explainer.rewards import Rewards
-from eigsearch.inputs.instance import prepare_graph
 from eigsearch.models import GNN
 from tests.explainers.planted import HOUSE, graphs, mean_auc, network
+from tests.instances import prepare_graph
 
 
 @pytest.fixture(autouse=True)

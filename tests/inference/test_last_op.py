@@ -28,9 +28,14 @@ PROBABILITIES: dict[str, End] = {
     "another format": lambda out: out.sigmoid().squeeze(-1).float(),
 }
 SCORES: dict[str, End] = {
-    "scaled": lambda out: 3 * out.sigmoid(),
-    "scaled in place": lambda out: out.sigmoid().mul_(3),
+    "scaled": lambda out: 300 * out.sigmoid(),
+    "scaled in place": lambda out: out.sigmoid().mul_(300),
     "scores": lambda out: out,
+}
+HAND_WRITTEN: dict[str, End] = {
+    "formula": lambda out: 1 / (1 + torch.exp(-out)),
+    "clamp": lambda out: out.clamp(0, 1),
+    "mean of sigmoids": lambda out: torch.stack([out.sigmoid(), (2 * out).sigmoid()]).mean(0),
 }
 
 
@@ -45,9 +50,9 @@ class Ending(nn.Module):
         return self.end(self.net(x, edge_index, batch=batch))
 
 
-def kind(model: nn.Module) -> Any:
+def kind(model: nn.Module, **said: str) -> Any:
     """Return what an explanation takes the model's output for."""
-    return eigsearch.explain(model, house()).config["return_type"]
+    return eigsearch.explain(model, house(), **said).config["return_type"]
 
 
 @pytest.mark.parametrize("end", PROBABILITIES.values(), ids=PROBABILITIES)
@@ -61,7 +66,14 @@ def test_a_sigmoid_gives_probabilities(end: End, mode: Callable[[], Any]) -> Non
 
 @pytest.mark.parametrize("end", SCORES.values(), ids=SCORES)
 def test_what_comes_after_a_sigmoid_makes_scores_of_it(end: End) -> None:
-    assert kind(Ending(end)) == "raw"
+    assert kind(Ending(end), task="binary") == "raw"
+
+
+@pytest.mark.parametrize("end", HAND_WRITTEN.values(), ids=HAND_WRITTEN)
+def test_probabilities_without_a_sigmoid_at_the_end_are_asked_about(end: End) -> None:
+    with pytest.raises(InputError, match="return_type='probs'"):
+        kind(Ending(end), task="binary")
+    assert kind(Ending(end), task="binary", return_type="probs") == "probs"
 
 
 def test_logarithms_of_probabilities_are_told_apart() -> None:
@@ -71,7 +83,7 @@ def test_logarithms_of_probabilities_are_told_apart() -> None:
 def test_explainers_read_an_output_as_a_run_does() -> None:
     model = Ending(torch.sigmoid)
     assert (
-        DifferentiablePrediction(model, house(), 0, None).known_target.return_type
+        DifferentiablePrediction(model, house(), 0, None).target.return_type
         == kind(model)
         == "probs"
     )
@@ -106,13 +118,11 @@ def labelled(label: float) -> Data:
     return data
 
 
-def test_labels_that_tell_two_tasks_are_refused() -> None:
+def test_all_labels_of_a_run_tell_one_task() -> None:
     """A count of 1 may be a class, a count of 3 may not: no data set is explained as both."""
-    graphs, model = [labelled(each) for each in (3.0, 1.0)], make_net(outputs=1)
-    with pytest.raises(InputError, match="one task for all graphs"):
-        list(eigsearch.explain_dataset(model, graphs))
-    found = eigsearch.explain_dataset(model, graphs, task="regression")
-    assert [ex.config["task"] for ex in found] == ["regression", "regression"]
+    graphs, model = [labelled(count) for count in (1.0, 3.0, 0.0)], make_net(outputs=1)
+    found = eigsearch.explain_dataset(model, graphs)
+    assert [ex.config["task"] for ex in found] == ["regression"] * 3
 
 
 def test_the_labels_of_all_nodes_tell_the_task() -> None:

@@ -478,7 +478,7 @@ def test_a_model_that_mixes_the_graphs_of_a_batch_gets_one_candidate_per_call(
     def predict(data: Data) -> Tensor:
         return model(data.x, data.edge_index, torch.zeros(data.num_nodes, dtype=torch.long))
 
-    assert_like_twin(model, plain(), predict, node=node)
+    assert_like_twin(model, plain(), predict, node=node, return_type="raw")
 
 
 @pytest.mark.parametrize("node", [None, 2])

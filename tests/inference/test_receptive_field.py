@@ -7,8 +7,12 @@ import torch
 from torch import Tensor, nn
 from torch_geometric import nn as pyg
 from torch_geometric.data import Data
+from torch_geometric.nn import APPNP, GAT, GCN, ChebConv, GCNConv, GINConv, GraphUNet, SGConv
 
 import eigsearch
+from eigsearch.inference.receptive_field import count_hops, counted_calls, message_flow
+from tests.inputs.test_computation_graph import path
+from tests.nets import mlp
 from tests.reference.twin import edge_induced
 
 
@@ -81,3 +85,37 @@ def test_a_model_that_passes_messages_alone_sees_its_hops_alone() -> None:
     edges = eigsearch.explain(model, two_islands(), node=4).edges
     assert edges is not None
     assert len(edges) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "hops"),
+    [
+        (GINConv(mlp(2, 2)), 1),
+        (nn.Sequential(GINConv(mlp(2, 2)), GINConv(mlp(2, 2))), 2),
+        (GCNConv(2, 2), 2),
+        (GCNConv(2, 2, normalize=False), 1),
+        (GCN(2, 2, num_layers=3), 4),
+        (GAT(2, 2, num_layers=3), 3),
+        (SGConv(2, 2, K=3), 4),
+        (APPNP(K=4, alpha=0.1), 5),
+        (ChebConv(2, 2, K=3), 3),
+        (nn.Linear(2, 2), None),
+        (GraphUNet(2, 2, 2, depth=1), None),
+    ],
+)
+def test_hops_are_counted_from_the_layers(model: nn.Module, hops: int | None) -> None:
+    assert count_hops(model) == hops
+
+
+def test_a_layer_counts_as_often_as_it_is_called() -> None:
+    once, twice, never = (GINConv(mlp(1, 1)) for _ in range(3))
+    model, data = nn.ModuleList([once, twice, never]), path()
+    with counted_calls(model) as calls:
+        twice(twice(once(data.x, data.edge_index), data.edge_index), data.edge_index)
+    assert count_hops(model, calls) == 4  # one that was not called may be called another time
+    assert not any(layer._forward_pre_hooks for layer in model)
+
+
+def test_the_flow_is_that_of_the_layers() -> None:
+    assert message_flow(GCNConv(2, 2, flow="target_to_source")) == "target_to_source"
+    assert message_flow(nn.Linear(2, 2)) == "source_to_target"

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from unittest import mock
-
-import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch_geometric.data import Data
 
-from eigsearch.inputs.edge_groups import Directions, is_undirected, make_groups
+from eigsearch.inputs.edge_groups import make_groups
 
 
 def graph(*edges: tuple[int, int], **attributes: list[float]) -> Data:
@@ -28,26 +23,25 @@ def test_both_directions_of_an_edge_are_one_group() -> None:
     assert groups.count == 2
 
 
-def test_a_graph_with_one_lonely_direction_is_directed() -> None:
+def test_auto_with_one_way_edges_pairs_what_it_can_and_says_so() -> None:
     data = graph((0, 1), (1, 0), (1, 2))
-    assert not is_undirected("auto", data.edge_index.numpy())
-    assert make_groups("auto", data).index.tolist() == [0, 1, 2]
-    assert make_groups("undirected", data).index.tolist() == [0, 0, 1]
-    assert make_groups("undirected", data).weight.tolist() == [2, 1]
+    groups = make_groups("auto", data)
+    assert groups.index.tolist() == [0, 0, 1]
+    assert groups.weight.tolist() == [2, 1]
+    assert groups.note.startswith("1 of 3 edges have no reverse")
+    assert make_groups("directed", data).index.tolist() == [0, 1, 2]
 
 
-def test_reverses_are_counted_with_multiplicity() -> None:
-    assert not is_undirected("auto", graph((0, 1), (0, 1), (1, 0)).edge_index.numpy())
-    assert is_undirected("auto", graph((0, 1), (0, 1), (1, 0), (1, 0)).edge_index.numpy())
+def test_auto_with_a_duplicate_edge_pairs_the_first_copies() -> None:
+    groups = make_groups("auto", graph((0, 1), (0, 1), (1, 0), (2, 3), (3, 2)))
+    assert groups.index.tolist() == [0, 1, 0, 2, 2]
+    assert groups.note.startswith("1 of 5 edges")
 
 
-@given(pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12))
-def test_a_large_graph_is_undirected_where_a_small_one_is(pairs: list[tuple[int, int]]) -> None:
-    ends = np.array(pairs, np.int64).reshape(-1, 2).T
-    expected = sorted(pairs) == sorted((v, u) for u, v in pairs)
-    with mock.patch("eigsearch.inputs.edge_groups._CHUNK", 3):
-        assert is_undirected("auto", ends) == expected
-    assert bool(Directions([ends, ends[:, :1]]).undirected("auto")[0]) == expected
+def test_auto_on_one_way_edges_alone_has_nothing_to_say() -> None:
+    groups = make_groups("auto", graph((0, 1), (1, 2)))
+    assert groups.index.tolist() == [0, 1]
+    assert groups.note == ""
 
 
 def test_a_self_loop_is_a_group_of_one() -> None:

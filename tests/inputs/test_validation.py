@@ -144,7 +144,7 @@ def test_a_class_that_does_not_exist(target: int) -> None:
 
 
 def test_a_class_of_a_binary_model_that_does_not_exist() -> None:
-    refusal(InputError, make_net(outputs=1), plain(), "0 to 1", target=2)
+    refusal(InputError, make_net(outputs=1), plain(), "0 to 1", target=2, task="binary")
 
 
 def test_an_output_of_a_regression_that_does_not_exist() -> None:

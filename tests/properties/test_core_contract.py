@@ -14,7 +14,7 @@ from torch_geometric.utils import contains_isolated_nodes
 
 import eigsearch
 from eigsearch import metrics
-from eigsearch.api import WINDOW
+from eigsearch.pipeline import WINDOW
 from tests.nets import FEATURES, Net, make_net, predict
 from tests.reference import oracle, twin
 

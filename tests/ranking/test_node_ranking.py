@@ -9,8 +9,8 @@ from torch_geometric.utils import to_undirected
 import eigsearch
 from eigsearch.candidates import SubgraphKind
 from eigsearch.errors import InputError
-from eigsearch.inputs.instance import prepare_graph
 from eigsearch.ranking.node_ranking import rank_nodes
+from tests.instances import prepare_graph
 
 
 class FromList:

@@ -158,7 +158,9 @@ def _refined(noise: float, **options: float) -> list[bool]:
     ranking = rank(torch.tensor([4.0, 3.0, 2.0, 1.0]))
     given = Problem(Target(TASKS[0], "raw", 0), torch.tensor(2.0), ranking, 0.0, 1, edges)
     weight = torch.tensor([1.0, -noise, 1.0, -1.0], dtype=torch.float64)
-    found = scheduler.run([(None, Refine(pairs=0, **options).steps(given))], Additive(weight))
+    found = scheduler.run_batched(
+        [(None, Refine(pairs=0, **options).steps(given))], Additive(weight)
+    )
     return found[0].keep.tolist()
 
 

@@ -7,7 +7,7 @@ from tests.visualization.samples import explained, graph
 
 def directed(edges, num_nodes, **fields):
     data = Data(edge_index=torch.tensor(edges).t(), num_nodes=num_nodes)
-    return links_of(explained(data, size=1, **fields))
+    return links_of(explained(data, size=1, groups="directed", **fields))
 
 
 def test_both_directions_of_an_edge_are_one_line():

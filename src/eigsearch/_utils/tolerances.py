@@ -18,6 +18,9 @@ BATCH = 1e-3  # the same graph alone and in a batch, or in two calls
 ENGINES = 1e-3  # the batched and the incremental engine
 HOPS = 2e-5  # a node's output on one computation graph and on a larger one
 
+# Probabilities in single precision, and their sums.
+PROBABILITY = 1e-4
+
 _CONSECUTIVE_ROUNDINGS = 4  # of a number format so coarse that its own rounding shows
 
 

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from eigsearch.inference.model_call import Forward, ModelCall, eval_mode
+from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.model_call import Forward, ModelCall
 
 
 def class_scores(

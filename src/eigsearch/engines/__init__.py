@@ -1,7 +1,8 @@
 """Step 4: candidates in, scores out. Nothing else runs the model on candidates."""
 
 from eigsearch.engines.batched.engine import BatchedEngine
-from eigsearch.engines.evaluator import ENGINES, ChoosingEngine, make_engine
+from eigsearch.engines.evaluator import ENGINES, AutoEvaluator
+from eigsearch.engines.incremental import IncrementalEngine
 from eigsearch.engines.request import Request
 
-__all__ = ["ENGINES", "BatchedEngine", "ChoosingEngine", "Request", "make_engine"]
+__all__ = ["ENGINES", "AutoEvaluator", "BatchedEngine", "IncrementalEngine", "Request"]

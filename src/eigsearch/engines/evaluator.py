@@ -1,4 +1,4 @@
-"""The choice of an engine: incremental where it serves and pays, batched everywhere else."""
+"""The evaluator: routes each request to the engine that is fit for it, and verifies it."""
 
 from __future__ import annotations
 
@@ -8,33 +8,27 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from eigsearch._utils.tolerances import ENGINES as ENGINE_TOLERANCE
+from eigsearch._utils import tolerances
 from eigsearch._utils.tolerances import outputs_close
-from eigsearch.candidates import (
-    ExplicitMasks,
-    FullGraph,
-    LeaveOneOut,
-    Removals,
-    SingleFlips,
-    SubgraphKind,
-)
+from eigsearch.candidates import ExplicitMasks, LeaveOneOut, SingleFlips, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.incremental import IncrementalEngine, Unservable, expected_rows
 from eigsearch.engines.request import Request
+from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inference.target import phi_rows
 from eigsearch.inputs.instance import PreparedInstance
 
 ENGINES = ("auto", "batched", "incremental")
 
-_FINE = 1e-5  # the coarsest precision that shows it; half precision is coarser
+_FINE = 1e-5  # the coarsest precision in which engines can be compared; half precision is coarser
 _ENOUGH_GROUPS = 2  # a removal from fewer leaves nothing to compare
 
 
-class ChoosingEngine:
-    """Scores each request with the engine that is fit for it.
+class AutoEvaluator:
+    """Evaluates requests with the incremental engine where it serves and pays, else batched.
 
-    What the incremental engine first gives for a model is checked against the batched one; if they
-    disagree, the batched engine does everything, and a warning says so.
+    The first outputs of the incremental engine for a model are compared with those of the batched
+    one; if they differ, the batched engine evaluates everything, and a warning says so.
     """
 
     def __init__(
@@ -44,103 +38,86 @@ class ChoosingEngine:
         self.incremental = incremental
         self.name = name
 
+    def one_per_call(self) -> AutoEvaluator:
+        """Return an evaluator for models whose outputs depend on what shares a call."""
+        return AutoEvaluator(self.batched.one_per_call(), self.incremental, self.name)
+
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
-        """Return φ in float64 for each candidate of each request."""
-        outputs = self.outputs(requests)
-        return phi_rows([request.instance.known_target for request in requests], outputs)
+        """Return φ in float64 for each candidate of each request about predicted instances."""
+        instances = [request.instance for request in requests]
+        targets = [i.target for i in instances if isinstance(i, PredictedInstance)]
+        return phi_rows(targets, self.outputs(requests))
 
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the model's output rows for each request."""
-        chosen = [r for r in requests if self.picks_incremental(r)]
+        chosen = [request for request in requests if self.route(request) == "incremental"]
         outputs: dict[int, Tensor] = {}
         for alike in _by_signature(chosen):
             outputs.update(zip(map(id, alike), self._incremental(alike), strict=True))
-        rest = [r for r in requests if id(r) not in outputs]
-        outputs.update(zip(map(id, rest), self._batched(rest), strict=True))
+        rest = [request for request in requests if id(request) not in outputs]
+        outputs.update(zip(map(id, rest), self.batched.outputs(rest), strict=True))
         return [outputs[id(request)] for request in requests]
 
-    def picks_incremental(self, request: Request) -> bool:
-        """Tell whether the incremental engine is to score this request."""
-        alone = not self.batched.shares_calls  # outputs depend on what else is in the batch
-        if self.name == "batched" or alone or not self.incremental.serves(request):
-            return False
+    def route(self, request: Request) -> str:
+        """Return the name of the engine that evaluates a request."""
+        possible = self.name != "batched" and self.batched.shares_calls
+        if not possible or not self.incremental.serves(request):
+            return "batched"
         if self.name == "incremental":
-            return True
+            return "incremental"
         layers = self.incremental.layers(request.instance)
-        whole = layers * len(request) * request.instance.num_nodes
-        # What its rows cost more each, equal ones make up for (measured in benchmarks/speed/).
-        return expected_rows(request, layers).total <= whole
+        rows_of_batched = layers * len(request) * request.instance.num_nodes
+        # A row costs more here, which equal rows make up for (measured in benchmarks/speed/).
+        pays = expected_rows(request, layers).total <= rows_of_batched
+        return "incremental" if pays else "batched"
 
-    def understands(self, instance: PreparedInstance) -> bool:
-        """Tell whether every operation of the model is known, and was confirmed by its outputs."""
-        if self.name == "batched":
-            return False
-        traced = self.incremental.traced(instance)
-        return traced is not None and traced.confirmed
+    def engine_name(self, instance: PreparedInstance) -> str:
+        """Return the name of the engine that ranks the groups of an instance."""
+        return self.route(Request(instance, LeaveOneOut(instance.groups.count)))
 
-    def confirm(self, instance: PreparedInstance) -> bool:
-        """Tell whether the model is understood, after comparing some removals where it was not yet.
+    def serves_incrementally(self, instance: PreparedInstance) -> bool:
+        """Return whether the incremental engine serves the model, verified by its outputs.
 
-        The answer must not depend on what was compared before, or a graph without removals would
-        be computed in two ways.
+        The answer does not depend on what was compared before: a graph without removals would
+        otherwise be evaluated in two ways.
         """
         groups = instance.groups.count
-        if self.name == "batched" or not self.batched.shares_calls or groups < _ENOUGH_GROUPS:
+        possible = self.name != "batched" and self.batched.shares_calls
+        if not possible or groups < _ENOUGH_GROUPS:
             return False
         traced = self.incremental.traced(instance)
         if traced is not None and not traced.confirmed:
-            some = sorted({0, groups // 2, groups - 1})
+            entries = sorted({0, groups // 2, groups - 1})
             everything = torch.ones(groups, dtype=torch.bool)
-            self._incremental(
-                [Request(instance, SingleFlips(everything, some, SubgraphKind.ALL_NODES))]
-            )
-        return self.understands(instance)
-
-    def name_for(self, instance: PreparedInstance) -> str:
-        """Return the name of the engine that ranks the groups of a query."""
-        ranks = Request(instance, LeaveOneOut(instance.groups.count))
-        return "incremental" if self.picks_incremental(ranks) else "batched"
+            flips = SingleFlips(everything, entries, SubgraphKind.ALL_NODES)
+            self._incremental([Request(instance, flips)])
+        traced = self.incremental.traced(instance)
+        return traced is not None and traced.confirmed
 
     def _incremental(self, requests: Sequence[Request]) -> list[Tensor]:
         try:
             outputs = self.incremental.outputs(requests)
             traced = self.incremental.traced(requests[0].instance)
             if traced is not None and not traced.confirmed:
-                self._check(requests[0], outputs[0])
+                self._verify(requests[0], outputs[0])
                 traced.confirmed = True
             return outputs
         except Unservable as reason:
             self.incremental.refuse(requests[0].instance, str(reason))
-            return self._batched(requests)
+            return self.batched.outputs(requests)
 
-    def _batched(self, requests: Sequence[Request]) -> list[Tensor]:
-        """Return outputs of the batched engine; a graph and its removals are two calls.
-
-        They are where nobody takes the model for understood, and what a graph shares a batch with
-        shows in the last bits.
-        """
-        removals = [r for r in requests if isinstance(r.candidate_set, Removals) and len(r) > 1]
-        apart = {id(r): Request(r.instance, FullGraph(len(r) - 1)) for r in removals}
-        outputs = self.batched.outputs([apart.get(id(r), r) for r in requests])
-        others = [Request(r.instance, LeaveOneOut(len(r) - 1)) for r in removals]
-        without = dict(zip(apart, self.batched.outputs(others), strict=True))
-        return [
-            torch.cat([rows, without[id(r)]]) if id(r) in without else rows
-            for r, rows in zip(requests, outputs, strict=True)
-        ]
-
-    def _check(self, request: Request, found: Tensor) -> None:
-        """Compare a few candidates of a request with what the batched engine gives."""
-        some = sorted({0, len(request) // 2, len(request) - 1})
-        rows = torch.cat([request.candidate_set.rows(i, i + 1) for i in some])
-        asked = Request(request.instance, ExplicitMasks(rows, request.candidate_set.subgraph_kind))
-        (expected,) = self.batched.outputs([asked])
+    def _verify(self, request: Request, found: Tensor) -> None:
+        """Raise Unservable if candidates of a request have other outputs in the batched engine."""
+        entries = sorted({0, len(request) // 2, len(request) - 1})
+        masks = torch.cat([request.candidate_set.rows(i, i + 1) for i in entries])
+        kind = request.candidate_set.subgraph_kind
+        (expected,) = self.batched.outputs([Request(request.instance, ExplicitMasks(masks, kind))])
         if torch.finfo(expected.dtype).eps > _FINE:
             raise Unservable("in this number format, rounding alone makes engines disagree")
-        if not outputs_close(expected, found[some], ENGINE_TOLERANCE):
+        if not outputs_close(expected, found[entries], tolerances.ENGINES):
             warnings.warn(
                 "Expected both engines to agree on this model (got a difference of "
-                f"{float((found[some] - expected).abs().max()):.3g}). The batched engine takes "
+                f"{float((found[entries] - expected).abs().max()):.3g}). The batched engine takes "
                 "over; please report the model.",
                 stacklevel=2,
             )
@@ -148,16 +125,8 @@ class ChoosingEngine:
 
 
 def _by_signature(requests: Sequence[Request]) -> list[list[Request]]:
-    """Return the requests whose graphs carry the same attributes together: a trace fits those."""
+    """Return the requests grouped by the attributes that their graphs carry."""
     alike: dict[tuple[str, ...], list[Request]] = {}
     for request in requests:
         alike.setdefault(request.instance.signature, []).append(request)
     return list(alike.values())
-
-
-def make_engine(
-    name: str, batched: BatchedEngine, max_batch_nodes: int | None = None
-) -> ChoosingEngine:
-    """Return the engine that a user named."""
-    incremental = IncrementalEngine(batched.model_call, max_batch_nodes, batched.max_memory)
-    return ChoosingEngine(batched, incremental, name)

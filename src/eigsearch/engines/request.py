@@ -1,4 +1,4 @@
-"""What is asked of an engine: the candidates of one family for one query, or a part of them."""
+"""What is asked of an engine: scores of the candidates of one instance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eigsearch.inputs.instance import PreparedInstance
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A family of candidates, to be scored for a query."""
+    """A candidate set, to be scored for an instance."""
 
     instance: PreparedInstance
     candidate_set: CandidateSet
@@ -31,7 +31,7 @@ class Chunk:
         return self.stop - self.start
 
     def split(self) -> list[Chunk]:
-        """Return the same candidates as two parts, or a single one as it is."""
+        """Return the same candidates as two chunks, or a single candidate as it is."""
         middle = (self.start + self.stop) // 2
-        split = Chunk(self.request, self.start, middle), Chunk(self.request, middle, self.stop)
-        return [half for half in split if len(half)]
+        halves = Chunk(self.request, self.start, middle), Chunk(self.request, middle, self.stop)
+        return [half for half in halves if len(half)]

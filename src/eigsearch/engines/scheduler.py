@@ -20,7 +20,7 @@ class Engine(Protocol):
         ...
 
 
-def run(
+def run_batched(
     jobs: Sequence[tuple[PreparedInstance, EvalCoroutine[Result]]], engine: Engine
 ) -> list[Result]:
     """Run generators that yield families and are sent their scores; return what they return."""

@@ -13,9 +13,19 @@ SENTENCE_OF_ONE = "{output} = {whole}; with this {unit} alone {kept}; without it
 
 
 def sentence(explanation: SubgraphExplanation, class_name: str, unit: str) -> str:
-    """Return the explanation in one sentence; `unit` is the singular of what is counted."""
-    if explanation.note:
+    """Return the explanation in one sentence, followed by its note.
+
+    Args:
+        explanation: The explanation.
+        class_name: What the explained class is called.
+        unit: The singular of what is counted.
+    """
+    if not explanation.num_groups:
         return explanation.note
+    return " ".join(filter(None, [_finding(explanation, class_name, unit), explanation.note]))
+
+
+def _finding(explanation: SubgraphExplanation, class_name: str, unit: str) -> str:
     output, size = output_name(explanation, class_name), explanation.size
     whole = decimals(explanation.value)
     if not len(explanation.found):

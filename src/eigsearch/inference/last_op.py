@@ -1,25 +1,41 @@
-"""The last operation of a model, which tells probabilities from scores where numbers cannot."""
+"""The last operation of a model, which separates probabilities from scores where numbers cannot."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from eigsearch.inference.target import ReturnType
+# "linear" stands for a matrix product, unbounded whatever its values happen to be; "squashed" for
+# numbers that were squashed by one of the last operations, as hand-written sigmoids are.
+LastOp = Literal["probs", "log_probs", "linear", "squashed"]
 
-_ACTIVATIONS: dict[str, ReturnType] = {
+_KINDS: dict[str, LastOp] = {
     "sigmoid": "probs",
+    "special_expit": "probs",
     "_softmax": "probs",
     "softmax": "probs",
     "log_sigmoid_forward": "log_probs",
     "log_sigmoid": "log_probs",
     "_log_softmax": "log_probs",
     "log_softmax": "log_probs",
+    "addmm": "linear",
+    "mm": "linear",
+    "linear": "linear",
+    "bmm": "linear",
+    "baddbmm": "linear",
+    "addmv": "linear",
+    "mv": "linear",
 }
-# What hands the numbers of its first argument on.
+_SQUASHING = {
+    *_KINDS.keys() - {"addmm", "mm", "linear", "bmm", "baddbmm", "addmv", "mv"},
+    "atan", "clamp", "clamp_max", "erf", "exp", "hardsigmoid", "hardtanh", "minimum",
+    "special_ndtr", "tanh",
+}  # fmt: skip
+_LAST = 4  # operations before the output that may squash it
+# Operations whose result holds the numbers of their first argument.
 _SAME_NUMBERS = {
     "_reshape_alias", "_to_copy", "_unsafe_view", "alias", "as_strided", "clone", "contiguous",
     "detach", "expand", "flatten", "permute", "reshape", "select", "slice", "squeeze", "t", "to",
@@ -27,34 +43,40 @@ _SAME_NUMBERS = {
 }  # fmt: skip
 
 
-def final_activation(call: Callable[[], Tensor]) -> ReturnType | None:
-    """Tell whether what a call returns comes out of a (log-)sigmoid or (log-)softmax.
+def last_op(call: Callable[[], Tensor]) -> LastOp | None:
+    """Return what the last operation of a call says about its result; None where unknown.
 
-    The operations themselves are watched: autograd knows nothing of frozen models, nor of those
+    The operations themselves are recorded: autograd knows nothing of frozen models, nor of those
     that run in inference mode.
     """
-    with _Watch() as watch:
+    with _Recorder() as recorder:
         output = call()
-    return watch.said.get(_memory(output))
+    kind = recorder.kinds.get(_storage(output))
+    if kind is None and _SQUASHING & set(recorder.names[-_LAST:]):
+        return "squashed"
+    return kind
 
 
-class _Watch(TorchDispatchMode):
-    """Remembers which activation, if any, the numbers in a piece of memory come out of."""
+class _Recorder(TorchDispatchMode):
+    """Records which operation the numbers in a storage come from."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: dict[int, ReturnType | None] = {}
+        self.kinds: dict[int, LastOp | None] = {}
+        self.names: list[str] = []  # of the operations that compute new numbers
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         first = result[0] if isinstance(result, (tuple, list)) and result else result
         if isinstance(first, Tensor):
             name = func.overloadpacket.__name__.removesuffix("_")
-            handed_on = name in _SAME_NUMBERS and isinstance(args[0], Tensor)
-            before = self.said.get(_memory(args[0])) if handed_on else None
-            self.said[_memory(first)] = _ACTIVATIONS.get(name, before)
+            same = name in _SAME_NUMBERS and isinstance(args[0], Tensor)
+            before = self.kinds.get(_storage(args[0])) if same else None
+            if not same:
+                self.names.append(name)
+            self.kinds[_storage(first)] = _KINDS.get(name, before)
         return result
 
 
-def _memory(tensor: Tensor) -> int:
+def _storage(tensor: Tensor) -> int:
     return tensor.untyped_storage().data_ptr()

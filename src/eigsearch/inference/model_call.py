@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
 
@@ -165,34 +164,3 @@ def _checked_parameters(model: Any) -> dict[str, inspect.Parameter]:
 def _takes_object(parameters: dict[str, inspect.Parameter]) -> bool:
     required = [n for n, p in parameters.items() if p.default is inspect.Parameter.empty]
     return len(required) == 1 and not {"x", "edge_index"} & set(parameters)
-
-
-@contextmanager
-def eval_mode(model: Any) -> Iterator[None]:
-    """Run a model in evaluation mode, and leave it exactly as it was, whatever happens.
-
-    Layers that cache a normalised graph (`cached=True`) are made to compute it for each candidate.
-    """
-    model = unwrap_partial(model)
-    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
-    training = [module for module in modules if module.training]
-    cached = [
-        (module, {k: v for k, v in vars(module).items() if k.startswith("_cached")})
-        for module in modules
-        if getattr(module, "cached", False) is True
-    ]
-    try:
-        for module in training:
-            module.training = False
-        for module, state in cached:
-            module.__dict__["cached"] = False
-            for key in state:
-                setattr(module, key, None)
-        yield
-    finally:
-        for module in training:
-            module.training = True
-        for module, state in cached:
-            module.__dict__["cached"] = True
-            for key, value in state.items():
-                setattr(module, key, value)

@@ -1,124 +1,124 @@
-"""How far a model sees: the computation graphs of nodes, widened until a hop more is no news."""
+"""The receptive field of a model: how many hops around a node it sees."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from torch import Tensor
-from torch_geometric.data import Data
+import torch
+from torch_geometric.nn import MessagePassing
 
-from eigsearch._utils.tolerances import HOPS, outputs_close
-from eigsearch.candidates import FullGraph
-from eigsearch.engines import BatchedEngine, Request
-from eigsearch.inputs.computation_graph import (
-    Neighbourhood,
-    count_hops,
-    counted_calls,
-    counts_leaving,
-    message_flow,
-)
-from eigsearch.inputs.edge_groups import GroupSpec
-from eigsearch.inputs.instance import PreparedInstance, prepare_node
-from eigsearch.inputs.validation import validate_graph
+from eigsearch.inputs.computation_graph import WHOLE_GRAPH, ReceptiveField
 
-_EXTRA_HOPS = 3  # a model whose reach is still unclear after so many is given the whole graph
+_EXTRA_HOPS = 3  # a model that still differs after so many is given the whole graph
+# Layers that divide by the degree of the *source* of a message: there an edge matters one hop
+# before its message does, because it changes that degree.
+_DEGREE_LAYERS = {
+    "APPNP", "ARMAConv", "ChebConv", "FAConv", "GCN2Conv", "GCNConv", "LGConv", "MixHopConv",
+    "SGConv", "SSGConv", "TAGConv", "LabelPropagation", "AntiSymmetricConv", "DNAConv",
+}  # fmt: skip
+# Layers that divide by out-degrees: on a directed graph the edges that leave a node matter as well,
+# though no message runs along them towards the explained node.
+_OUT_DEGREE_LAYERS = {"ChebConv"}
+# Layers that keep the best of all nodes: any edge of the graph may change which these are.
+_CHOOSING_LAYERS = {"ClusterPooling", "EdgePooling", "MemPooling", "SelectTopK"}
 
 
-class Reach:
-    """Cuts the computation graphs of nodes, as wide as the model sees.
+def expected_field(model: Any, calls: Mapping[MessagePassing, int]) -> ReceptiveField:
+    """Return the receptive field that a model's layers and the calls of them suggest."""
+    hops = count_hops(model, calls)
+    if hops is None:
+        return WHOLE_GRAPH
+    return ReceptiveField(hops, uses_out_degrees(model), message_flow(model))
 
-    Its layers say how wide that is, but a model may do more than its layers say; so the outputs on
-    what was cut are compared with those on one hop more, and with the edges that leave its nodes,
-    whose number a layer may look at. A model that minds nodes which no edge leads to, as one with a
-    normalisation over graphs does, sees all of the graph.
+
+def wider_fields(field: ReceptiveField) -> Iterator[ReceptiveField]:
+    """Yield a receptive field and wider ones, the whole graph last.
+
+    A model may see more than its layers say; the caller compares outputs and stops at the first
+    field that gives those of the whole graph.
     """
+    if field.hops is not None:
+        yield field
+        if not field.out_edges:
+            yield (field := replace(field, out_edges=True))
+        for extra in range(1, _EXTRA_HOPS + 1):
+            assert field.hops is not None
+            yield replace(field, hops=field.hops + extra)
+    yield WHOLE_GRAPH
 
-    def __init__(self, model: Any, groups: GroupSpec, engine: BatchedEngine) -> None:
-        self._model = model
-        self._groups = groups
-        self._engine = engine
-        self._hops = count_hops(model)
-        self._counted = False  # whether layers were seen being called
-        self._compared = False  # whether it is known that the model minds no strangers
-        self._leaving = counts_leaving(model)
-        self._extra_hops = 0
-        self._whole_agrees = False
-        self._known: Neighbourhood | None = None
 
-    def instances(self, asked: Sequence[tuple[Data, int]]) -> list[PreparedInstance]:
-        """Return the queries about nodes; what one of them tells about the model holds for all."""
-        for data, node in asked:
-            if self._hops is None or (self._counted and self._compared):
-                break
-            self._learn(prepare_node(data, node, self._around(data)))
-        return [prepare_node(data, node, self._around(data)) for data, node in asked]
+def count_hops(model: Any, calls: Mapping[MessagePassing, int] | None = None) -> int | None:
+    """Return how many hops away an edge can be and still change a node's output.
 
-    def _learn(self, instance: PreparedInstance) -> None:
-        """Find out how far the model sees by what it does with one graph.
+    Args:
+        model: The model.
+        calls: How often each layer was called; once where a layer is missing.
 
-        A layer counts as often as it is called, and only a node with edges can tell whether those
-        that no edge leads to matter.
-        """
-        with counted_calls(self._model) as calls:
-            ((output,),) = self._engine.outputs(
-                [Request(instance, FullGraph(instance.groups.count))]
-            )
-        if not self._counted:
-            self._counted, self._hops = True, count_hops(self._model, calls)
-        if self._hops is not None and instance.groups.count:
-            self._compared = True
-            strange = self._engine.with_isolated_copies(instance).reshape(-1)
-            self._hops = self._hops if outputs_close(output, strange, HOPS) else None
+    Returns:
+        The number of hops; None where any edge may matter, because the model has no message
+        passing layer, layers of both flows, or a layer that chooses among all nodes.
+    """
+    layers, calls = _layers(model), calls or {}
+    if len({layer.flow for layer in layers}) != 1:
+        return None
+    if any(type(module).__name__ in _CHOOSING_LAYERS for module in _modules(model)):
+        return None
+    by_degree = any(_uses_source_degree(layer) for layer in layers)
+    return sum(_layer_hops(layer) * calls.get(layer, 1) for layer in layers) + by_degree
 
-    def suffices(self, instances: Sequence[PreparedInstance], outputs: Sequence[Tensor]) -> bool:
-        """Tell whether a wider cut changes nothing about the outputs of nodes.
 
-        Asking the whole graph would tell as well, at the price of the whole graph.
-        """
-        if self._hops is None or instances[0].source_node is None:
-            return True
-        wider = [self._widened(instance) for instance in instances]
-        seen = self._engine.outputs(
-            [Request(instance, FullGraph(instance.groups.count)) for instance in wider]
-        )
-        pairs = zip(outputs, (more[0] for more in seen), strict=True)
-        return all(outputs_close(output, more, HOPS) for output, more in pairs)
+@contextmanager
+def counted_calls(model: Any) -> Iterator[Counter[MessagePassing]]:
+    """Count in a block how often each layer of a model is called."""
+    calls: Counter[MessagePassing] = Counter()
+    hooks = [
+        layer.register_forward_pre_hook(lambda own, _: calls.update([own]))
+        for layer in _layers(model)
+    ]
+    try:
+        yield calls
+    finally:
+        for hook in hooks:
+            hook.remove()
 
-    def widen(self) -> None:
-        """Take leaving edges into computation graphs, or else one hop more; in the end all."""
-        self._whole_agrees = False
-        assert self._hops is not None  # nothing is missing from a whole graph
-        assert self._known is not None
-        if not self._leaving and not self._known.closed:
-            self._leaving = True
-            return
-        self._extra_hops += 1
-        self._hops = None if self._extra_hops > _EXTRA_HOPS else self._hops + 1
 
-    def _around(self, data: Data) -> Neighbourhood:
-        """Return what cuts computation graphs out of this graph; built once for many nodes."""
-        known = self._known
-        if known is None or known.data is not data:
-            validate_graph(data)
-            self._engine.model_call.check(data)
-            flow = message_flow(self._model)
-            known = Neighbourhood(data, self._groups, self._hops, flow, self._leaving)
-        self._known = known.reaching(self._hops, self._leaving)
-        return self._known
+def message_flow(model: Any) -> str:
+    """Return the direction in which the model passes messages."""
+    for module in _modules(model):
+        if isinstance(module, MessagePassing):
+            return module.flow
+    return "source_to_target"
 
-    def _widened(self, instance: PreparedInstance) -> PreparedInstance:
-        """Return the query on a wider cut; on the whole graph where there is none."""
-        assert self._hops is not None
-        assert instance.source_node is not None
-        around = self._around(instance.source)
-        further = around.reaching(self._hops + 1, leaving=True)
-        wider = prepare_node(instance.source, instance.source_node, further)
-        if wider.data.num_edges > instance.data.num_edges or self._whole_agrees:
-            return wider
-        whole = prepare_node(
-            instance.source, instance.source_node, around.reaching(None, leaving=True)
-        )
-        # If the outputs differ, the caller will widen, and nothing is compared any more.
-        self._whole_agrees = whole.num_nodes > instance.num_nodes
-        return whole
+
+def uses_out_degrees(model: Any) -> bool:
+    """Return whether the model has a layer that divides by out-degrees."""
+    return any(type(module).__name__ in _OUT_DEGREE_LAYERS for module in _modules(model))
+
+
+def _modules(model: Any) -> list[torch.nn.Module]:
+    return list(model.modules()) if isinstance(model, torch.nn.Module) else []
+
+
+def _layers(model: Any) -> list[MessagePassing]:
+    """Return the layers of a model that pass messages, without those that are part of another."""
+    layers = [module for module in _modules(model) if isinstance(module, MessagePassing)]
+    return [layer for layer in layers if not _inside_another(layer, layers)]
+
+
+def _inside_another(layer: MessagePassing, layers: list[MessagePassing]) -> bool:
+    return any(layer is not other and any(layer is m for m in other.modules()) for other in layers)
+
+
+def _layer_hops(layer: MessagePassing) -> int:
+    if type(layer).__name__ == "ChebConv":
+        return max(len(layer.lins) - 1, 1)
+    hops = getattr(layer, "K", None) or getattr(layer, "num_layers", None) or 1
+    return hops if isinstance(hops, int) else 1
+
+
+def _uses_source_degree(layer: MessagePassing) -> bool:
+    return type(layer).__name__ in _DEGREE_LAYERS and getattr(layer, "normalize", True) is not False

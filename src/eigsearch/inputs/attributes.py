@@ -12,7 +12,7 @@ from torch_geometric.data.storage import E_KEYS, N_KEYS
 
 Level = Literal["node", "edge", "graph"]
 
-CERTAIN = N_KEYS | E_KEYS  # names that PyG knows the level of, whatever the length
+KNOWN_LEVELS = N_KEYS | E_KEYS  # names that PyG knows the level of, whatever the length
 
 
 def attribute_level(data: Data, name: str) -> tuple[Level, int]:

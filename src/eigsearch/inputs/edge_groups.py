@@ -17,11 +17,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch._utils.hashing import mixed
 from eigsearch.errors import InputError
 
 GroupSpec = Literal["auto", "undirected", "directed"] | Tensor
-_CHUNK = 1 << 16  # edges of a large graph that are looked at together
 
 
 @dataclass(frozen=True)
@@ -31,10 +29,12 @@ class Groups:
     Attributes:
         index: Group of each directed edge, `[E]`; `-1` marks an edge that is never removed.
         weight: |A − A^t| of each group, `[G]`: the summed absolute edge weights it holds.
+        note: A sentence about groups that a user might not expect; "" where there are none.
     """
 
     index: Tensor
     weight: Tensor
+    note: str = ""
 
     @cached_property
     def distance(self) -> Tensor:
@@ -53,98 +53,78 @@ def distance_of(weight: Tensor) -> Tensor:
 
 
 def make_groups(spec: GroupSpec, data: Data) -> Groups:
-    """Return the groups of a graph by name (`"auto"`, `"undirected"`, `"directed"`) or partition.
-
-    `"auto"` takes a graph as undirected when each edge has its reverse, counted with multiplicity.
-    """
+    """Return the groups of a graph by name or partition; see `make_groups_of_each`."""
     return make_groups_of_each(spec, [data])[0]
 
 
 def make_groups_of_each(spec: GroupSpec, graphs: Sequence[Data]) -> list[Groups]:
-    """Return the groups of each graph; a hundred small graphs take hardly longer than one."""
+    """Return the groups of each graph; a hundred small graphs take hardly longer than one.
+
+    Args:
+        spec: `"auto"` and `"undirected"` join each edge with its reverse where there is one,
+            `"directed"` makes every edge a group of its own; or a partition as integers per edge.
+        graphs: The graphs.
+    """
     ends = [data.edge_index.cpu().numpy().astype(np.int64, copy=False) for data in graphs]
     if isinstance(spec, Tensor):
-        indices = [_user_partition(spec, each.shape[1]) for each in ends]
+        indices = [_user_partition(spec, pair.shape[1]) for pair in ends]
     else:
-        indices = _number_edges(Directions(ends), spec, graphs)
-    return [_groups(index, data) for index, data in zip(indices, graphs, strict=True)]
+        _check_name(spec)
+        indices = _pair_edges(ends, graphs) if spec != "directed" else _single_edges(ends)
+    noted = spec == "auto"
+    return [_groups(index, data, noted) for index, data in zip(indices, graphs, strict=True)]
 
 
-def _groups(index: np.ndarray, data: Data) -> Groups:
+def _groups(index: np.ndarray, data: Data, noted: bool) -> Groups:
     device = data.edge_index.device
     weight = torch.from_numpy(_group_weight(index, data)).to(device)
-    return Groups(torch.from_numpy(index).to(device), weight)
+    note = _note_unpaired(index, data) if noted else ""
+    return Groups(torch.from_numpy(index).to(device), weight, note)
 
 
-class Directions:
-    """The edges of several graphs and their reverses, as numbers that can be compared.
+def _note_unpaired(index: np.ndarray, data: Data) -> str:
+    """Return a sentence about edges without a reverse among edges that have one."""
+    members = np.bincount(index)
+    if members.sum() == 2 * len(members) or members.max(initial=1) == 1:
+        return ""
+    source, target = data.edge_index.cpu().numpy()
+    alone = int(((members[index] == 1) & (source != target)).sum())
+    if alone == 0:
+        return ""
+    return (
+        f"{alone} of {len(index)} edges have no reverse and are groups of their own; the others "
+        "are removed with theirs. Pass groups='directed' to remove every edge by itself."
+    )
 
-    `forth` and `back` number (u, v) and (v, u) for each directed edge, graph after graph.
+
+def _single_edges(ends: Sequence[np.ndarray]) -> list[np.ndarray]:
+    return [np.arange(pair.shape[1]) for pair in ends]
+
+
+def _pair_edges(ends: Sequence[np.ndarray], graphs: Sequence[Data]) -> list[np.ndarray]:
+    """Return the group of each edge of each graph; (u, v) and (v, u) share one.
+
+    The i-th parallel copies of both directions belong together. Copies are ordered by their
+    attributes, so that the pairing does not depend on the order of edges.
     """
-
-    def __init__(self, ends: Sequence[np.ndarray]) -> None:
-        self.start = np.concatenate([[0], np.cumsum([each.shape[1] for each in ends])])
-        self.graph = np.repeat(np.arange(len(ends)), np.diff(self.start))
-        self.source, self.target = np.concatenate(ends, axis=1)
-        base = int(max(self.source.max(initial=0), self.target.max(initial=0))) + 1
-        self.forth = (self.graph * base + self.source) * base + self.target
-        self.back = (self.graph * base + self.target) * base + self.source
-
-    def undirected(self, spec: str) -> np.ndarray:
-        """Tell for each graph whether a spec takes the two directions of an edge as one group."""
-        _check_name(spec)
-        if spec != "auto":
-            return np.full(len(self.start) - 1, spec == "undirected")
-        surplus = np.concatenate([[0], np.cumsum(_surplus(self.source, self.target))])
-        return surplus[self.start[1:]] == surplus[self.start[:-1]]
-
-    @cached_property
-    def has_parallels(self) -> bool:
-        """Whether any graph has two edges with the same ends."""
-        in_order = np.sort(self.forth)
-        return bool((in_order[1:] == in_order[:-1]).any())
-
-
-def _number_edges(directions: Directions, spec: str, graphs: Sequence[Data]) -> list[np.ndarray]:
-    """Return the group of each edge of each graph: (u, v) and (v, u) share one if undirected.
-
-    The i-th parallel copy of each direction belongs together. Copies are ordered by their
-    attributes, so the pairing does not depend on edge order.
-    """
-    undirected = directions.undirected(spec)
-    start, forth = directions.start, directions.forth
-    if not undirected.any():
-        return [np.arange(stop - begin) for begin, stop in pairwise(start.tolist())]
-    label = np.minimum(forth, directions.back)
-    if directions.has_parallels:
-        pieces = zip(np.split(forth, start[1:-1]), graphs, strict=True)
-        rank = np.concatenate([_parallel_rank(piece, data) for piece, data in pieces])
+    start = np.concatenate([[0], np.cumsum([pair.shape[1] for pair in ends])])
+    graph = np.repeat(np.arange(len(ends)), np.diff(start))
+    source, target = np.concatenate(ends, axis=1)
+    base = int(max(source.max(initial=0), target.max(initial=0))) + 1
+    forth = (graph * base + source) * base + target
+    label = np.minimum(forth, (graph * base + target) * base + source)
+    if _has_duplicates(forth):
+        keys = zip(np.split(forth, start[1:-1]), graphs, strict=True)
+        rank = np.concatenate([_parallel_rank(key, data) for key, data in keys])
         label = label * (int(rank.max()) + 1) + rank
-    if not undirected.all():
-        alone = ~undirected[directions.graph]
-        label[alone] = -1 - np.flatnonzero(alone)  # a label of its own for each
     number = _by_first_appearance(label)
     # The first edge of a graph opens its first group, and no graph shares a label with another.
     return [number[a:b] - number[a] if b > a else number[a:b] for a, b in pairwise(start.tolist())]
 
 
-def is_undirected(spec: str, ends: np.ndarray) -> bool:
-    """Tell whether a spec takes the two directions of an edge as one group, in little memory."""
-    _check_name(spec)
-    if spec != "auto":
-        return spec == "undirected"
-    total = 0
-    for start in range(0, ends.shape[1], _CHUNK):
-        source, target = ends[:, start : start + _CHUNK].astype(np.int64)
-        total += int(_surplus(source, target).sum(dtype=np.uint64))
-    return total % 2**64 == 0
-
-
-def _surplus(source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Return hashes that add up to zero where the edges and their reverses are one multiset."""
-    return mixed(mixed(source) + target.astype(np.uint64)) - mixed(
-        mixed(target) + source.astype(np.uint64)
-    )
+def _has_duplicates(key: np.ndarray) -> bool:
+    in_order = np.sort(key)
+    return bool((in_order[1:] == in_order[:-1]).any())
 
 
 def _check_name(spec: str) -> None:

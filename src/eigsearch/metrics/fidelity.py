@@ -13,9 +13,9 @@ from torch_geometric.explain.metric import characterization_score
 
 from eigsearch.candidates import FullGraph
 from eigsearch.engines import Request
-from eigsearch.inference.model_call import eval_mode
+from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inference.target import Target
-from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.metrics.mask import Claim
 from eigsearch.metrics.mask_candidates import kept_requests, removed_request
 from eigsearch.options import Options
@@ -71,22 +71,22 @@ def fidelities(
     if not claims:
         return []
     with eval_mode(model):
-        instances, _ = run.predict([claim.instance for claim in claims])
+        instances = run.predict([claim.instance for claim in claims])
         pairs = list(zip(claims, instances, strict=True))
         parts = [_requests(claim, instance) for claim, instance in pairs]
-        outputs = iter(run.engine.outputs([request for part in parts for request in part]))
+        outputs = iter(run.evaluator.outputs([request for part in parts for request in part]))
     answers = [torch.cat(list(islice(outputs, len(part)))).cpu() for part in parts]
     return [_fidelity(*pair, rows) for pair, rows in zip(pairs, answers, strict=True)]
 
 
-def _requests(claim: Claim, instance: PreparedInstance) -> list[Request]:
+def _requests(claim: Claim, instance: PredictedInstance) -> list[Request]:
     full = Request(instance, FullGraph(instance.groups.count))
     return [full, removed_request(claim, instance), *kept_requests(claim, instance)]
 
 
-def _fidelity(claim: Claim, instance: PreparedInstance, output: Tensor) -> Fidelity:
+def _fidelity(claim: Claim, instance: PredictedInstance, output: Tensor) -> Fidelity:
     """Return the fidelity that belongs to the outputs for G, each G[E∖E_S] and each S."""
-    target, count = instance.known_target, claim.shape.numel()
+    target, count = instance.target, claim.shape.numel()
     value = target.value(target.phi(output))
     label = _predicts(target, output)
     (full, removed, kept), (hit, hit_removed, hit_kept) = (

@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.pipeline import Instance
+from eigsearch.inputs.instance import Instance
 
 
 @dataclass(frozen=True, eq=False)

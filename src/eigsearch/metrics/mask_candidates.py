@@ -76,10 +76,9 @@ def _own_graph(instance: PreparedInstance, nodes: Tensor, groups: Tensor) -> Req
     index = instance.groups.index
     edges = torch.cat([groups, groups.new_ones(1)]).to(index.device)[index]  # -1 always stays
     nodes = nodes.to(index.device) | endpoints(instance.data, edges)
-    if instance.node is not None:
-        nodes[instance.node] = True
+    nodes[list(instance.anchors)] = True
     nodes = nodes if bool(nodes.any()) else ~nodes  # as everywhere: no graph without a node
     part = Subgraph(instance.data, nodes, edges).to_data()
     fixed = Groups(torch.full_like(part.edge_index[0], -1), instance.groups.weight[:0])
-    node = None if instance.node is None else int(nodes[: instance.node].sum())
-    return Request(replace(instance, data=part, groups=fixed, node=node), FullGraph(0))
+    anchors = tuple(int(nodes[:anchor].sum()) for anchor in instance.anchors)
+    return Request(replace(instance, data=part, groups=fixed, anchors=anchors), FullGraph(0))

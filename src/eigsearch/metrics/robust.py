@@ -12,8 +12,8 @@ from torch import Tensor
 from eigsearch.candidates import ExplicitMasks, SubgraphKind
 from eigsearch.engines import Request
 from eigsearch.errors import InputError
-from eigsearch.inference.model_call import eval_mode
-from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.metrics.mask import Claim
 from eigsearch.metrics.mask_candidates import kept_groups
 from eigsearch.options import Options
@@ -78,21 +78,19 @@ def robust_fidelities(
     if not claims:
         return []
     with eval_mode(model):
-        instances, phi_full = run.predict([claim.instance for claim in claims])
+        instances = run.predict([claim.instance for claim in claims])
         drawn = []
         for claim, instance in zip(claims, instances, strict=True):
             keep = kept_groups(claim, instance)
             edits = torch.cat(draw_edits(keep, alpha1, alpha2, samples, seed))
             drawn.append(_distinct(edits.flatten(0, 1)))
         pairs = zip(instances, drawn, strict=True)
-        scores = run.engine.scores(
+        scores = run.evaluator.scores(
             [Request(q, ExplicitMasks(rows, SubgraphKind.EDGE_INDUCED)) for q, (rows, _) in pairs]
         )
     return [
-        _mean_change(claim, instance, full, phi[inverse.to(phi.device)].reshape(2, -1, samples))
-        for claim, instance, full, phi, (_, inverse) in zip(
-            claims, instances, phi_full, scores, drawn, strict=True
-        )
+        _mean_change(claim, instance, phi[inverse.to(phi.device)].reshape(2, -1, samples))
+        for claim, instance, phi, (_, inverse) in zip(claims, instances, scores, drawn, strict=True)
     ]
 
 
@@ -119,11 +117,9 @@ def _distinct(rows: Tensor) -> tuple[Tensor, Tensor]:
     return unique, inverse
 
 
-def _mean_change(
-    claim: Claim, instance: PreparedInstance, phi_full: Tensor, phi: Tensor
-) -> RobustFidelity:
-    target = instance.known_target
-    change = target.change(target.value(phi_full), target.value(phi)).mean(dim=-1).cpu()
+def _mean_change(claim: Claim, instance: PredictedInstance, phi: Tensor) -> RobustFidelity:
+    target = instance.target
+    change = target.change(target.value(instance.phi_full), target.value(phi)).mean(dim=-1).cpu()
     return RobustFidelity(*(row.reshape(claim.shape) for row in change))
 
 

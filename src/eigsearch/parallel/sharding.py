@@ -6,9 +6,9 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from eigsearch.api import WINDOW
 from eigsearch.errors import InputError
 from eigsearch.parallel.sources import Source
+from eigsearch.pipeline import WINDOW
 
 
 @dataclass(frozen=True)

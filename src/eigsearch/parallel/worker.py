@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import torch
 
-from eigsearch.api import WINDOW
 from eigsearch.errors import EigsearchError, MissingExtraError, ModelError
 from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
 from eigsearch.parallel.sharding import Shard
 from eigsearch.parallel.sources import Source
 from eigsearch.parallel.sources.base import ChangedSourceError
-from eigsearch.pipeline import Instance, Pipeline
+from eigsearch.pipeline import WINDOW, Pipeline
 from eigsearch.store import Row, RowKey, ShardFiles
 from eigsearch.store.formats import rows_to_lines, rows_to_parquet, times_to_parquet
 from eigsearch.store.rows import failed_row, to_row

@@ -10,33 +10,33 @@ from torch import Tensor
 
 from eigsearch._utils.tolerances import gradient_tolerance
 from eigsearch.candidates import EvalCoroutine, LeaveOneOut
+from eigsearch.inference.prediction import PredictedInstance, with_prediction
 from eigsearch.inference.target import Target
 from eigsearch.inputs.edge_groups import distance_of
-from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.ranking.ranking import Ranking, rank_many
 
 
 class LinearGradients:
     """Ranks groups by what their removal loses, per unit of weight."""
 
-    def propose(self, instance: PreparedInstance, phi_full: Tensor) -> EvalCoroutine[Ranking]:
+    def propose(self, instance: PredictedInstance) -> EvalCoroutine[Ranking]:
         """Propose the graph without each group, unless its φ is known."""
-        phi_without = instance.without
-        if phi_without is None:
+        if instance.phi_without is None:
             (phi_without,) = yield [LeaveOneOut(instance.groups.count)]
-        return linear_rankings([instance], [phi_full], [phi_without])[0]
+            instance = with_prediction(instance, phi_without=phi_without)
+        return linear_rankings([instance])[0]
 
 
-def linear_rankings(
-    instances: Sequence[PreparedInstance],
-    phis_full: Sequence[Tensor],
-    phis_without: Sequence[Tensor],
-) -> list[Ranking]:
-    """Return the ranking of each instance's groups by linear gradients; all have one task."""
-    target, counts = instances[0].known_target, [phi.numel() for phi in phis_without]
+def linear_rankings(instances: Sequence[PredictedInstance]) -> list[Ranking]:
+    """Return the ranking of each instance's groups by linear gradients; all have one task.
+
+    Their `phi_without` has to be known.
+    """
+    removals = [i.phi_without for i in instances if i.phi_without is not None]
+    target, counts = instances[0].target, [phi.numel() for phi in removals]
     owner = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
-    phi_full = torch.stack(list(phis_full)).cpu()[owner]
-    phi_without = torch.cat(list(phis_without)).cpu()
+    phi_full = torch.stack([instance.phi_full for instance in instances]).cpu()[owner]
+    phi_without = torch.cat(removals).cpu()
     distance = distance_of(torch.cat([instance.groups.weight for instance in instances]).cpu())
     score = linear_gradient(target, phi_full, phi_without, distance)
     tolerance = gradient_tolerance(target.task, phi_full, score, distance, owner)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from eigsearch._utils.atomic_files import write_atomic
+from eigsearch._utils.versions import versions
 from eigsearch.errors import InputError
-from eigsearch.options import versions
 from eigsearch.store.schema import SCHEMA_VERSION
 
 _KEY = "key"

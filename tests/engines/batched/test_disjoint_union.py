@@ -1,4 +1,4 @@
-"""Disjoint unions against PyG's own batching of subgraphs, cut one by one."""
+"""Disjoint unions against PyG's own batching of subgraphs, extract one by one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from eigsearch.candidates import LeaveOneOut, SubgraphKind
-from eigsearch.engines.batched.disjoint_union import cut, join
-from eigsearch.inputs.instance import PreparedInstance, prepare_graph
+from eigsearch.engines.batched.disjoint_union import extract, to_batch
+from eigsearch.inputs.instance import PreparedInstance
+from tests.instances import prepare_graph
 from tests.nets import house
 
 
@@ -46,8 +47,8 @@ def test_a_union_is_what_pyg_would_batch(subgraph_kind: SubgraphKind) -> None:
     instances = [instance(0), instance(1)]
     width = {SubgraphKind.NODE_INDUCED: 9, SubgraphKind.ZEROED_FEATURES: 9}.get(subgraph_kind, 9)
     chosen = [rows(4, width, seed=s) for s in (0, 1)]
-    pieces = [cut(q, r, subgraph_kind) for q, r in zip(instances, chosen, strict=True)]
-    batch = join(pieces, lambda name: True)
+    pieces = [extract(q, r, subgraph_kind) for q, r in zip(instances, chosen, strict=True)]
+    batch = to_batch(pieces, lambda name: True)
     parts = [
         by_hand(q, row, subgraph_kind) for q, r in zip(instances, chosen, strict=True) for row in r
     ]
@@ -64,11 +65,11 @@ def test_a_union_comes_apart_as_a_batch_of_pyg_does(subgraph_kind: SubgraphKind)
     instances = [instance(0), instance(1)]
     instances[1].data.u = torch.full((3, 2), 1.0)
     chosen = [rows(4, 9, seed=s) for s in (0, 1)]
-    pieces = [cut(q, r, subgraph_kind) for q, r in zip(instances, chosen, strict=True)]
+    pieces = [extract(q, r, subgraph_kind) for q, r in zip(instances, chosen, strict=True)]
     parts = [
         by_hand(q, row, subgraph_kind) for q, r in zip(instances, chosen, strict=True) for row in r
     ]
-    batch, expected = join(pieces, lambda name: True), Batch.from_data_list(parts)
+    batch, expected = to_batch(pieces, lambda name: True), Batch.from_data_list(parts)
     for number, (found, part) in enumerate(
         zip(batch.to_data_list(), expected.to_data_list(), strict=True)
     ):
@@ -80,13 +81,13 @@ def test_a_union_comes_apart_as_a_batch_of_pyg_does(subgraph_kind: SubgraphKind)
 
 
 def test_only_a_model_that_takes_the_object_pays_for_taking_it_apart() -> None:
-    piece = cut(instance(), rows(2, 9), SubgraphKind.EDGE_INDUCED)
-    assert not hasattr(join([piece], lambda name: name == "x"), "_slice_dict")
+    piece = extract(instance(), rows(2, 9), SubgraphKind.EDGE_INDUCED)
+    assert not hasattr(to_batch([piece], lambda name: name == "x"), "_slice_dict")
 
 
 def test_without_an_edge_all_nodes_stay() -> None:
     asked = instance()
-    piece = cut(
+    piece = extract(
         asked, torch.zeros(1, asked.groups.count, dtype=torch.bool), SubgraphKind.EDGE_INDUCED
     )
     assert piece.nodes.tolist() == list(range(9))
@@ -95,8 +96,8 @@ def test_without_an_edge_all_nodes_stay() -> None:
 
 def test_only_what_the_model_reads_is_copied() -> None:
     asked = instance()
-    piece = cut(asked, LeaveOneOut(9).rows(0, 3), SubgraphKind.ALL_NODES)
-    batch = join([piece], lambda name: name == "x")
+    piece = extract(asked, LeaveOneOut(9).rows(0, 3), SubgraphKind.ALL_NODES)
+    batch = to_batch([piece], lambda name: name == "x")
     assert set(batch.keys()) == {"x", "edge_index", "batch", "num_nodes"}
     assert batch.num_graphs == 3
 
@@ -104,6 +105,6 @@ def test_only_what_the_model_reads_is_copied() -> None:
 def test_edges_that_are_never_removed_stay_in_every_candidate() -> None:
     partition = torch.tensor([0, -1, 1, 1, -1, 2, 2, 3, 3] * 2)
     asked = prepare_graph(house(), partition)
-    piece = cut(asked, torch.zeros(2, 4, dtype=torch.bool), SubgraphKind.EDGE_INDUCED)
+    piece = extract(asked, torch.zeros(2, 4, dtype=torch.bool), SubgraphKind.EDGE_INDUCED)
     assert piece.edges.tolist() == [1, 4, 10, 13] * 2
     assert piece.nodes.tolist() == [0, 1, 2, 4] * 2

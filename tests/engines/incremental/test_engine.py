@@ -28,9 +28,10 @@ from eigsearch.candidates import Complements, LeaveOneOut, Prefixes, SingleFlips
 from eigsearch.engines import BatchedEngine, Request
 from eigsearch.engines.incremental import IncrementalEngine, interpreter, pooling
 from eigsearch.engines.incremental.index import state_table
-from eigsearch.inference.model_call import ModelCall, eval_mode
-from eigsearch.inputs.computation_graph import Neighbourhood, count_hops
-from eigsearch.inputs.instance import PreparedInstance, prepare_graph, prepare_node
+from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.model_call import ModelCall
+from eigsearch.inputs.instance import PreparedInstance
+from tests.instances import field_of, prepare_graph, prepare_node
 from tests.nets import (
     CONVS,
     MORE_CONVS,
@@ -104,8 +105,7 @@ def test_further_layers(conv: str) -> None:
 def test_one_node(conv: str) -> None:
     torch.manual_seed(0)
     model, data = make_net(conv, None), house()
-    around = Neighbourhood(data, "auto", count_hops(model))
-    assert_same(model, candidate_sets(prepare_node(data, 2, around)))
+    assert_same(model, candidate_sets(prepare_node(data, 2, field_of(model))))
 
 
 class Residual(nn.Module):
@@ -163,8 +163,8 @@ def test_many_equal_neighbourhoods(conv: str) -> None:
     instances = [prepare_graph(data, "auto") for data in hung]
     model = make_net(conv, "mean")
     assert_same(model, [request for instance in instances for request in candidate_sets(instance)])
-    around = Neighbourhood(hung[1], "auto", count_hops(node_model := make_net(conv, None)))
-    assert_same(node_model, candidate_sets(prepare_node(hung[1], 2, around)))
+    node_model = make_net(conv, None)
+    assert_same(node_model, candidate_sets(prepare_node(hung[1], 2, field_of(node_model))))
 
 
 @given(data=graphs(), directed=st.booleans(), seed=st.integers(0, 99))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from eigsearch.options import versions
+from eigsearch._utils.versions import versions
 
 
 @cache

@@ -18,7 +18,8 @@ from eigsearch.datasets.ground_truth import candidates, true_edges
 from eigsearch.errors import InputError
 from eigsearch.explainers import ScoreType
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.pipeline import Instance, Pipeline
+from eigsearch.inputs.instance import Instance
+from eigsearch.pipeline import Pipeline
 
 _HALF = 0.5  # of two classes, the one above it is predicted
 

@@ -12,9 +12,9 @@ from torch import Tensor
 from eigsearch import datasets
 from eigsearch.datasets import GraphDataset
 from eigsearch.inputs.edge_groups import make_groups
+from eigsearch.inputs.instance import Instance
 from eigsearch.models import zoo
 from eigsearch.models.evaluation import predict_classes
-from eigsearch.pipeline import Instance
 
 # Lu et al. 2024 explain correctly classified graphs of one class, on BA-2Motifs of both.
 EXPLAINED_CLASS = {"MUTAG": 1, "NCI1": 1, "Mutagenicity": 0}

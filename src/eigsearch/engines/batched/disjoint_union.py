@@ -39,18 +39,19 @@ class UnionPart:
     lit: Tensor | None = None
     whole: bool = False
 
-    def explained_nodes(self) -> Tensor:
-        """Return the place of the explained node in each candidate."""
-        return self.nodes.eq(self.instance.node or 0).nonzero().squeeze(1)
+    def anchor_positions(self) -> Tensor:
+        """Return the position in the union of the anchors of each candidate."""
+        anchors = [self.nodes.eq(anchor).nonzero().squeeze(1) for anchor in self.instance.anchors]
+        return torch.stack(anchors, dim=1).flatten() if anchors else self.nodes[:0]
 
 
-def cut(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKind) -> UnionPart:
+def extract(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKind) -> UnionPart:
     """Cut candidates out of a graph: keep-rows in, disjoint union out."""
     rows = rows.to(instance.data.edge_index.device)
     if subgraph_kind is SubgraphKind.ZEROED_FEATURES:
         return _assemble(instance, *_everything(instance, rows), lit=rows.flatten())
     if subgraph_kind is SubgraphKind.NODE_INDUCED:
-        return _assemble(instance, _edges_between(instance, rows), _with_explained(instance, rows))
+        return _assemble(instance, _edges_between(instance, rows), _with_anchors(instance, rows))
     edge_keep = _edge_rows(instance, rows)
     if subgraph_kind is SubgraphKind.ALL_NODES:
         return _assemble(instance, edge_keep, None)
@@ -68,9 +69,16 @@ def full_graph(instance: PreparedInstance) -> UnionPart:
 
 def with_isolated_copies(instance: PreparedInstance) -> UnionPart:
     """Return the graph, and beside it a copy of each node that has no edge."""
-    one = full_graph(instance)
-    nodes, owner = one.nodes.repeat(2), one.owner.repeat(2)
-    return UnionPart(instance, 1, nodes, owner, one.edges, one.edge_index)
+    part = full_graph(instance)
+    nodes, owner = part.nodes.repeat(2), part.owner.repeat(2)
+    return UnionPart(instance, 1, nodes, owner, part.edges, part.edge_index)
+
+
+def anchor_positions(parts: Sequence[UnionPart]) -> Tensor:
+    """Return the position of the anchors of each candidate in the union of all parts."""
+    base = _starts([part.nodes.numel() for part in parts])
+    positions = [p.anchor_positions() + start for p, start in zip(parts, base, strict=False)]
+    return torch.cat(positions)
 
 
 def _edge_rows(instance: PreparedInstance, rows: Tensor) -> Tensor:
@@ -92,11 +100,10 @@ def _edges_between(instance: PreparedInstance, node_rows: Tensor) -> Tensor:
     return node_rows[:, source] & node_rows[:, target]
 
 
-def _with_explained(instance: PreparedInstance, node_keep: Tensor) -> Tensor:
-    """Keep the explained node, and all nodes of a candidate that would have none."""
+def _with_anchors(instance: PreparedInstance, node_keep: Tensor) -> Tensor:
+    """Keep the anchors, and all nodes of a candidate that would have none."""
     node_keep = node_keep | ~node_keep.any(dim=1, keepdim=True)
-    if instance.node is not None:
-        node_keep[:, instance.node] = True
+    node_keep[:, list(instance.anchors)] = True
     return node_keep
 
 
@@ -109,7 +116,7 @@ def _endpoints(instance: PreparedInstance, edge_keep: Tensor) -> Tensor:
     node_keep = edge_keep.new_zeros(edge_keep.size(0), instance.num_nodes)
     for ends in instance.data.edge_index:
         node_keep[candidate, ends[edge]] = True
-    return _with_explained(instance, node_keep)
+    return _with_anchors(instance, node_keep)
 
 
 def _assemble(
@@ -131,49 +138,49 @@ def _assemble(
     return UnionPart(instance, count, nodes, owner, edges, place, lit)
 
 
-def join(pieces: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
-    """Return the pieces as one PyG batch, with every attribute that the model may read."""
-    first = pieces[0].instance
+def to_batch(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
+    """Return the parts as one PyG batch, with every attribute that the model may read."""
+    first = parts[0].instance
     batch = Batch(_base_cls=type(first.data))
     for key in filter(needs, first.attributes):
-        parts = [_take(key, piece) for piece in pieces]
-        batch[key] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=first.level(key)[1])
-    node_base = _starts([piece.nodes.numel() for piece in pieces])
-    owner_base = _starts([piece.count for piece in pieces])
-    edge_counts = [piece.edge_index.size(1) for piece in pieces]
-    batch.edge_index = _shifted([p.edge_index for p in pieces], node_base, edge_counts)
-    node_counts = [piece.owner.numel() for piece in pieces]
-    batch.batch = _shifted([p.owner for p in pieces], owner_base, node_counts)
+        values = [_take(key, part) for part in parts]
+        batch[key] = values[0] if len(values) == 1 else torch.cat(values, dim=first.level(key)[1])
+    node_base = _starts([part.nodes.numel() for part in parts])
+    owner_base = _starts([part.count for part in parts])
+    edge_counts = [part.edge_index.size(1) for part in parts]
+    batch.edge_index = _shifted([p.edge_index for p in parts], node_base, edge_counts)
+    node_counts = [part.owner.numel() for part in parts]
+    batch.batch = _shifted([p.owner for p in parts], owner_base, node_counts)
     batch.num_nodes = node_base[-1]
     batch._num_graphs = owner_base[-1]
     if needs("ptr"):
         ends = torch.bincount(batch.batch, minlength=owner_base[-1]).cumsum(0)
         batch.ptr = torch.nn.functional.pad(ends, (1, 0))
     if needs("_slice_dict"):  # a model that takes the whole object may take it apart
-        _make_separable(batch, pieces)
+        _make_separable(batch, parts)
     return batch
 
 
-def _make_separable(batch: Batch, pieces: Sequence[UnionPart]) -> None:
+def _make_separable(batch: Batch, parts: Sequence[UnionPart]) -> None:
     """Say where each graph begins, so that `to_data_list` and `batch[i]` work as in PyG."""
-    first, owner = pieces[0].instance, batch.batch[batch.edge_index[0]]
+    first, owner = parts[0].instance, batch.batch[batch.edge_index[0]]
     edges = torch.bincount(owner, minlength=batch.num_graphs)
     starts = {"node": batch.ptr, "edge": torch.nn.functional.pad(edges.cumsum(0), (1, 0))}
-    instances = [piece.instance for piece in pieces]
+    instances = [part.instance for part in parts]
     levels = {"edge_index": "edge", **{n: level_in(instances, n)[0] for n in first.attributes}}
     batch._slice_dict = {
-        name: _repeated(name, pieces) if level == "graph" else starts[level]
+        name: _repeated(name, parts) if level == "graph" else starts[level]
         for name, level in levels.items()
     }
     batch._inc_dict = {**dict.fromkeys(levels), "edge_index": batch.ptr}
     batch._num_nodes = batch.ptr.diff().tolist()
 
 
-def _repeated(key: str, pieces: Sequence[UnionPart]) -> list[int]:
+def _repeated(key: str, parts: Sequence[UnionPart]) -> list[int]:
     """Return where each candidate's copy of a graph-level attribute begins."""
-    values = [piece.instance.data[key] for piece in pieces]
+    values = [part.instance.data[key] for part in parts]
     sizes = [len(v) if isinstance(v, Tensor) and v.dim() else 1 for v in values]
-    return _starts([s for s, piece in zip(sizes, pieces, strict=True) for _ in range(piece.count)])
+    return _starts([s for s, part in zip(sizes, parts, strict=True) for _ in range(part.count)])
 
 
 def _shifted(parts: Sequence[Tensor], base: Sequence[int], counts: Sequence[int]) -> Tensor:
@@ -189,19 +196,19 @@ def _starts(counts: Sequence[int]) -> list[int]:
     return [0, *accumulate(counts)]
 
 
-def _take(key: str, piece: UnionPart) -> Tensor:
-    """Return one attribute for a piece: cut by node or by edge, or repeated per candidate."""
-    value, (level, dim) = piece.instance.data[key], piece.instance.level(key)
-    _refuse_node_numbers(key, piece.instance.data)
-    if piece.whole and level != "graph":
+def _take(key: str, part: UnionPart) -> Tensor:
+    """Return one attribute for a part: cut by node or by edge, or repeated per candidate."""
+    value, (level, dim) = part.instance.data[key], part.instance.level(key)
+    _refuse_node_numbers(key, part.instance.data)
+    if part.whole and level != "graph":
         return value.clone()  # a model may work in place, and this is the user's
     if level == "edge":
-        return value.index_select(dim, piece.edges)
+        return value.index_select(dim, part.edges)
     if level == "graph":
-        return _repeat(torch.as_tensor(value, device=piece.nodes.device), piece.count)
-    taken = value.index_select(dim, piece.nodes)
-    if key == "x" and piece.lit is not None:
-        taken = taken * piece.lit.to(taken.dtype).view(-1, *[1] * (taken.dim() - 1))
+        return _repeat(torch.as_tensor(value, device=part.nodes.device), part.count)
+    taken = value.index_select(dim, part.nodes)
+    if key == "x" and part.lit is not None:
+        taken = taken * part.lit.to(taken.dtype).view(-1, *[1] * (taken.dim() - 1))
     return taken
 
 

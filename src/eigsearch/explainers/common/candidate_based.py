@@ -12,10 +12,11 @@ from torch_geometric.data import Data
 from eigsearch.candidates import EvalCoroutine
 from eigsearch.engines import scheduler
 from eigsearch.explainers.base import Method
-from eigsearch.inference.model_call import eval_mode
-from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.prediction import PredictedInstance
+from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Pipeline
+from eigsearch.pipeline import Pipeline
 from eigsearch.ranking.ranking import Ranking
 
 
@@ -26,18 +27,18 @@ class CandidateExplainer(Method):
     """
 
     @abstractmethod
-    def propose(self, instance: PreparedInstance, phi_full: Tensor) -> EvalCoroutine[Ranking]:
+    def propose(self, instance: PredictedInstance) -> EvalCoroutine[Ranking]:
         """Yield candidate sets until the ranking of the instance's groups is known."""
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the score of each edge's group, zero outside the receptive field."""
         with eval_mode(model):
             pipeline = Pipeline(model, Options())
-            (instance,), (phi_full,) = pipeline.predict([Instance(data, target, node)])
+            (instance,) = pipeline.predict([Instance(data, target, node)])
             if instance.groups.count == 0:
                 return torch.zeros(data.num_edges, dtype=torch.float64)
-            (ranking,) = scheduler.run(
-                [(instance, self.propose(instance, phi_full))], pipeline.engine
+            (ranking,) = scheduler.run_batched(
+                [(instance, self.propose(instance))], pipeline.evaluator
             )
         local = ranking.score[instance.groups.index.cpu()]
         if instance.edges is None:

@@ -12,17 +12,20 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from eigsearch.candidates import SubgraphKind
-from eigsearch.engines.batched.disjoint_union import cut, full_graph, join
+from eigsearch.engines.batched.disjoint_union import extract, full_graph, to_batch
 from eigsearch.engines.batched.engine import DEFAULT_BATCH_NODES
 from eigsearch.errors import ModelError, UnsupportedError
 from eigsearch.explainers.common.edge_weights import reset_explain_state, set_message_weights
 from eigsearch.inference.configured_model import ConfiguredModel
-from eigsearch.inference.last_op import final_activation
-from eigsearch.inference.model_call import ModelCall, eval_mode
-from eigsearch.inference.target import Target, needs_activation, resolve_target
+from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.last_op import last_op
+from eigsearch.inference.model_call import ModelCall
+from eigsearch.inference.output_type import read_outputs, resolve_target
+from eigsearch.inference.target import Target
 from eigsearch.inputs.edge_groups import make_groups
 from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.inputs.validation import validate_graph
+from eigsearch.tasks import anchors_of
 
 
 class DifferentiablePrediction:
@@ -34,7 +37,7 @@ class DifferentiablePrediction:
         model: The private copy, in evaluation mode.
         data: The graph.
         node: The explained node, or None for a graph-level prediction.
-        known_target: The explained entry of the model's output.
+        target: The explained entry of the model's output.
     """
 
     def __init__(
@@ -45,9 +48,10 @@ class DifferentiablePrediction:
         self.model = model if private else private_copy(model)
         self._caller = ModelCall(self.model)
         self._caller.check(data)
-        self._instance = PreparedInstance(data, data, make_groups("directed", data), node, node)
+        groups, anchors = make_groups("directed", data), anchors_of(node)
+        self._instance = PreparedInstance(data, data, groups, anchors, anchors)
         self._last: Batch | None = None
-        self.known_target = self._resolve(target)
+        self.target = self._resolve(target)
 
     def outputs(
         self, x: Tensor | None = None, weights: Tensor | None = None, copies: int = 1
@@ -85,9 +89,9 @@ class DifferentiablePrediction:
         A single binary output speaks for class 1, and its negative for class 0.
         """
         output = self.outputs(x, weights, copies)
-        if self.known_target.task == "binary_classification" and output.size(1) == 1:
-            return output[:, 0] if self.known_target.index == 1 else -output[:, 0]
-        return output[:, self.known_target.index]
+        if self.target.task == "binary_classification" and output.size(1) == 1:
+            return output[:, 0] if self.target.index == 1 else -output[:, 0]
+        return output[:, self.target.index]
 
     def features(self) -> Tensor:
         """Return the node features as a leaf to differentiate by."""
@@ -127,22 +131,19 @@ class DifferentiablePrediction:
 
     def _union(self, copies: int) -> Batch:
         rows = torch.ones(copies, self._instance.groups.count, dtype=torch.bool)
-        return join([cut(self._instance, rows, SubgraphKind.ALL_NODES)], self._caller.needs)
+        return to_batch([extract(self._instance, rows, SubgraphKind.ALL_NODES)], self._caller.needs)
 
     def _resolve(self, target: int) -> Target:
-        output = self.outputs()[0]
+        rows = self.outputs().detach()
         configured = self.model if isinstance(self.model, ConfiguredModel) else None
-        task = configured.task if configured else "auto"
-        ambiguous = needs_activation(task, output)
-        known_target, _ = resolve_target(
-            output.detach(),
-            target=target,
-            task=task,
+        output_type = read_outputs(
+            rows,
+            task=configured.task if configured else "auto",
             return_type=configured.return_type if configured else "auto",
-            final_activation=final_activation(self.outputs) if ambiguous else None,
-            label=self.data.get("y"),
+            labels=[self.data.get("y")],
+            last_op=lambda: last_op(self.outputs),
         )
-        return known_target
+        return resolve_target(output_type, rows[0], target)[0]
 
 
 def predicts_nodes(model: Any, data: Data) -> bool:
@@ -151,7 +152,7 @@ def predicts_nodes(model: Any, data: Data) -> bool:
     model_call = ModelCall(model)
     model_call.check(data)
     with torch.no_grad():
-        output = model_call(join([full_graph(instance)], model_call.needs))
+        output = model_call(to_batch([full_graph(instance)], model_call.needs))
     return output.dim() > 0 and output.size(0) == data.num_nodes > 1
 
 

@@ -14,12 +14,12 @@ from torch_geometric.data import Batch
 from torch_geometric.nn import Linear as PyGLinear
 
 from eigsearch.candidates import SubgraphKind
-from eigsearch.engines.batched.disjoint_union import cut, full_graph, join
+from eigsearch.engines.batched.disjoint_union import extract, full_graph, to_batch
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.common.differentiable import private_copy
 from eigsearch.explainers.common.edge_weights import message_layers, set_message_weights
 from eigsearch.inference.model_call import ModelCall
-from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.inference.prediction import PredictedInstance
 
 _CHECKED = 8  # predictions that the head has to reproduce before it is trusted
 _LINEAR = (nn.Linear, PyGLinear)
@@ -54,7 +54,7 @@ class SplitModel:
     own embedding. Raises UnsupportedError for a model whose output depends on more than that row.
     """
 
-    def __init__(self, model: Any, instances: Sequence[PreparedInstance]) -> None:
+    def __init__(self, model: Any, instances: Sequence[PredictedInstance]) -> None:
         self.model = private_copy(model)
         self._layers = message_layers(self.model)
         self.model.requires_grad_(False)
@@ -70,15 +70,15 @@ class SplitModel:
         return self._nodes or self._caller.takes_batch
 
     def batches(
-        self, instances: Sequence[PreparedInstance], size: int
-    ) -> Iterator[Sequence[PreparedInstance]]:
+        self, instances: Sequence[PredictedInstance], size: int
+    ) -> Iterator[Sequence[PredictedInstance]]:
         """Yield batches of instances that may share a call, at most `size` each."""
         size = size if self.takes_batch else 1
         for start in range(0, len(instances), size):
             yield instances[start : start + size]
 
     def to_batch(
-        self, instances: Sequence[PreparedInstance], keep: Sequence[Tensor] | None = None
+        self, instances: Sequence[PredictedInstance], keep: Sequence[Tensor] | None = None
     ) -> tuple[Batch, Tensor]:
         """Return the graphs as one batch, and the output rows that are explained.
 
@@ -88,13 +88,14 @@ class SplitModel:
             pieces = [full_graph(instance) for instance in instances]
         else:
             pieces = [
-                cut(q, k, SubgraphKind.NODE_INDUCED) for q, k in zip(instances, keep, strict=True)
+                extract(q, k, SubgraphKind.NODE_INDUCED)
+                for q, k in zip(instances, keep, strict=True)
             ]
-        batch = join(pieces, self._caller.needs)
+        batch = to_batch(pieces, self._caller.needs)
         if not self._nodes:
             return batch, torch.arange(batch.num_graphs)
         start = [0, *accumulate(piece.nodes.numel() for piece in pieces)]
-        rows = [p.explained_nodes() + first for p, first in zip(pieces, start, strict=False)]
+        rows = [p.anchor_positions() + first for p, first in zip(pieces, start, strict=False)]
         return batch, torch.cat(rows)
 
     def run(self, batch: Batch, weights: Tensor | None = None) -> ForwardRecord:
@@ -121,7 +122,7 @@ class SplitModel:
     def _rows(self, batch: Batch, output: Tensor) -> Tensor:
         return output.reshape(int(batch.num_nodes) if self._nodes else batch.num_graphs, -1)
 
-    def _find_head(self, instances: Sequence[PreparedInstance]) -> None:
+    def _find_head(self, instances: Sequence[PredictedInstance]) -> None:
         """Find the first layer of the head, and check that the head reproduces the output."""
         batch, _ = self.to_batch(instances)
         with torch.no_grad():

@@ -14,10 +14,11 @@ from torch_geometric.data import Data
 from eigsearch.candidates import ExplicitMasks, SubgraphKind
 from eigsearch.engines import Request
 from eigsearch.errors import UnsupportedError
-from eigsearch.inference.model_call import eval_mode
-from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.prediction import PredictedInstance
+from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Pipeline
+from eigsearch.pipeline import Pipeline
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class NodeMaskEvaluator:
     """
 
     pipeline: Pipeline
-    instance: PreparedInstance
+    instance: PredictedInstance
 
     @property
     def data(self) -> Data:
@@ -48,10 +49,10 @@ class NodeMaskEvaluator:
         Equal rows are evaluated once.
         """
         unique, where = torch.unique(rows, dim=0, return_inverse=True)
-        (phi,) = self.pipeline.engine.scores(
+        (phi,) = self.pipeline.evaluator.scores(
             [Request(self.instance, ExplicitMasks(unique, subgraph_kind))]
         )
-        return self.instance.known_target.value(phi).cpu()[where]
+        return self.instance.target.value(phi).cpu()[where]
 
     def split_values(self, rows: Tensor) -> Tensor:
         """Return the value for each keep-row, with the edges of absent nodes removed.
@@ -92,7 +93,7 @@ def evaluate_node_masks(
     """Yield an evaluator of one prediction; the model is in evaluation mode meanwhile."""
     with eval_mode(model):
         pipeline = Pipeline(model, Options())
-        (instance,), _ = pipeline.predict([Instance(data, target, node)])
+        (instance,) = pipeline.predict([Instance(data, target, node)])
         yield NodeMaskEvaluator(pipeline, instance)
 
 

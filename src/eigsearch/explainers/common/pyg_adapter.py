@@ -46,8 +46,8 @@ class PyGAdapter(torch.nn.Module):
         """Return the rows for the prediction's graph, under the masks that PyG has set."""
         prediction = self._prediction
         output = prediction.outputs() if self.index is None else prediction.all_rows()
-        phi = prediction.known_target.phi(output).to(output.dtype)
-        if prediction.known_target.task == "regression":
+        phi = prediction.target.phi(output).to(output.dtype)
+        if prediction.target.task == "regression":
             return phi[:, None]
         return torch.stack([logsigmoid(-phi), logsigmoid(phi)], dim=1)
 
@@ -56,13 +56,13 @@ class PyGAdapter(torch.nn.Module):
         """What PyG is to explain: the second class, or the value of a regression."""
         with torch.no_grad():
             rows = self(*self.inputs)
-        if self._prediction.known_target.task == "regression":
+        if self._prediction.target.task == "regression":
             return rows
         return torch.ones(rows.size(0), dtype=torch.long, device=rows.device)
 
     def configs(self, kind: str = "model") -> tuple[ExplainerConfig, ModelConfig]:
         """Return what PyG's algorithms are connected with: an edge mask, for this output."""
-        regression = self._prediction.known_target.task == "regression"
+        regression = self._prediction.target.task == "regression"
         model = ModelConfig(
             mode="regression" if regression else "multiclass_classification",
             task_level="graph" if self.index is None else "node",

@@ -10,15 +10,16 @@ from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction, predicts_nodes
-from eigsearch.inference.model_call import eval_mode
-from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.prediction import PredictedInstance
+from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
-from eigsearch.pipeline import Instance, Pipeline
+from eigsearch.pipeline import Pipeline
 
 
 def training_instances(
     model: Any, dataset: Sequence[Data], num_nodes: int
-) -> list[PreparedInstance]:
+) -> list[PredictedInstance]:
     """Return, in random order, the predictions to train on.
 
     They are those of all graphs that have edges; a model that returns a row per node is asked about
@@ -33,7 +34,7 @@ def training_instances(
     with eval_mode(model):
         nodes = predicts_nodes(model, graphs[0])
         requested = [q for data in graphs for q in _instances(data, nodes, num_nodes)]
-        instances, _ = Pipeline(model, Options()).predict(requested)
+        instances = Pipeline(model, Options()).predict(requested)
     return [instances[i] for i in torch.randperm(len(instances)).tolist()]
 
 
@@ -52,7 +53,7 @@ def training_predictions(
     instances = training_instances(frozen, dataset, num_nodes)
     frozen.requires_grad_(False)
     return [
-        DifferentiablePrediction(frozen, q.data, q.known_target.index, q.node, private=True)
+        DifferentiablePrediction(frozen, q.data, q.target.index, q.node, private=True)
         for q in instances
     ]
 

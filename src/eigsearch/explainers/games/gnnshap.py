@@ -13,7 +13,7 @@ from eigsearch._utils.tolerances import score_rounding
 from eigsearch.candidates import EvalCoroutine, ExplicitMasks, SubgraphKind
 from eigsearch.explainers.base import Card, ScoreType
 from eigsearch.explainers.common.candidate_based import CandidateExplainer
-from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.ranking.ranking import Ranking, rank
 
 _SINGULAR = 1e-9  # eigenvalues below this share of the largest are directions that no row tells
@@ -50,15 +50,15 @@ class GNNShap(CandidateExplainer):
         self.samples = samples
         self.seed = seed
 
-    def propose(self, instance: PreparedInstance, phi_full: Tensor) -> EvalCoroutine[Ranking]:
+    def propose(self, instance: PredictedInstance) -> EvalCoroutine[Ranking]:
         """Propose sampled coalitions and the empty one, all at once."""
         players = instance.groups.count
         generator = torch.Generator().manual_seed(self.seed)
         rows, weight = sample_coalitions(players, self.samples, generator)
         nobody = torch.zeros(1, players, dtype=torch.bool)
         (phi,) = yield [ExplicitMasks(torch.cat([nobody, rows]), SubgraphKind.ALL_NODES)]
-        phi = torch.cat([phi_full.reshape(1).cpu(), phi.cpu()])
-        value = instance.known_target.value(phi).double()
+        phi = torch.cat([instance.phi_full.reshape(1).cpu(), phi.cpu()])
+        value = instance.target.value(phi).double()
         score = kernel_shap(rows, weight, value[2:] - value[1], value[0] - value[1])
         return rank(score, score_rounding(score))
 

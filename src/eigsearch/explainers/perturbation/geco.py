@@ -46,7 +46,7 @@ class GECo(Method):
                 f"{node}). Choose a method that has node tasks."
             )
         with evaluate_node_masks(model, data, target, node) as evaluator:
-            require_classifier(evaluator.instance.known_target, self.name)
+            require_classifier(evaluator.instance.target, self.name)
             rows = torch.zeros(0, evaluator.count, dtype=torch.bool)
             for members in communities(undirected_graph(evaluator.data)):
                 row = torch.zeros(1, evaluator.count, dtype=torch.bool)

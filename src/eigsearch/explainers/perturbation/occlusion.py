@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from torch import Tensor
-
 from eigsearch._utils.tolerances import score_rounding
 from eigsearch.candidates import EvalCoroutine, LeaveOneOut
 from eigsearch.explainers.base import Card, ScoreType
 from eigsearch.explainers.common.candidate_based import CandidateExplainer
-from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.ranking.ranking import Ranking, rank
 
 
@@ -32,9 +30,9 @@ class Occlusion(CandidateExplainer):
         dash="dashed",
     )
 
-    def propose(self, instance: PreparedInstance, phi_full: Tensor) -> EvalCoroutine[Ranking]:
+    def propose(self, instance: PredictedInstance) -> EvalCoroutine[Ranking]:
         """Propose the graph without each group, once."""
         (phi_without,) = yield [LeaveOneOut(instance.groups.count)]
-        known_target = instance.known_target
-        drop = known_target.change(known_target.value(phi_full), known_target.value(phi_without))
+        target = instance.target
+        drop = target.change(target.value(instance.phi_full), target.value(phi_without))
         return rank(drop, score_rounding(drop))

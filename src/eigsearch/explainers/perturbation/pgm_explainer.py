@@ -89,9 +89,9 @@ class PGMExplainer(Method):
         drawn = torch.rand(self.samples, _count(prediction), generator=generator) < _SHARE
         perturbed = drawn & may
         outputs = _outputs(prediction, perturbed, _to_mean(prediction.data.x))
-        known_target = prediction.known_target
-        value = known_target.value(known_target.phi(outputs))
-        drop = known_target.change(value[0], value[1:])
+        target = prediction.target
+        value = target.value(target.phi(outputs))
+        drop = target.change(value[0], value[1:])
         changed = _largest(drop, max(self.samples // _TOP_SHARE, 1))
         return evidence(perturbed.long(), changed.long())
 
@@ -100,10 +100,10 @@ class PGMExplainer(Method):
     ) -> Tensor:
         perturbed = torch.rand(self.samples, _count(prediction), generator=generator) < 0.5
         outputs = _outputs(prediction, perturbed, _to_scaled(prediction.data.x, generator))
-        known_target, explained = prediction.known_target, prediction.node
+        target, explained = prediction.target, prediction.node
         assert explained is not None
-        value = _own_class(known_target, outputs, explained)
-        dropped = known_target.change(value[0], value[1:]) > _DROP
+        value = _own_class(target, outputs, explained)
+        dropped = target.change(value[0], value[1:]) > _DROP
         variable = 2 * perturbed.long() + dropped.long()
         return evidence(variable, variable[:, explained])
 
@@ -175,21 +175,19 @@ def _count(prediction: DifferentiablePrediction) -> int:
     return int(prediction.data.num_nodes)
 
 
-def _own_class(known_target: Target, outputs: Tensor, explained: int) -> Tensor:
+def _own_class(target: Target, outputs: Tensor, explained: int) -> Tensor:
     """Return for each sample and node the value of one class `[S, N]`.
 
     It is the explained class at the explained node, and elsewhere the class that is predicted there
     for the graph as it is, in the first sample.
     """
-    if known_target.task == "regression":
-        return outputs[..., known_target.index].double()
+    if target.task == "regression":
+        return outputs[..., target.index].double()
     columns = outputs.size(-1)
     classes = range(max(columns, 2))
     flat = outputs.flatten(0, 1)
-    value = torch.stack(
-        [known_target.value(replace(known_target, index=c).phi(flat)) for c in classes], dim=-1
-    )
+    value = torch.stack([target.value(replace(target, index=c).phi(flat)) for c in classes], dim=-1)
     value = value.view(*outputs.shape[:2], -1)
     own = value[0].argmax(dim=-1)
-    own[explained] = known_target.index
+    own[explained] = target.index
     return value.gather(-1, own.expand(value.size(0), -1)[..., None]).squeeze(-1)

@@ -12,15 +12,15 @@ from torch_geometric.data import Data
 from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.explainers.common.class_probabilities import class_probabilities, require_classifier
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction, predicts_nodes
-from eigsearch.inference.model_call import eval_mode
+from eigsearch.inference.eval_mode import eval_mode
 
 
 def node_probabilities(model: Any, data: Data, name: str) -> Tensor:
     """Return the class probabilities that a model predicts for each node `[N, C]`."""
     with torch.no_grad():
         prediction = DifferentiablePrediction(model, data, target=0, node=0)
-        require_classifier(prediction.known_target, name)
-        return class_probabilities(prediction.known_target, prediction.all_rows()).cpu()
+        require_classifier(prediction.target, name)
+        return class_probabilities(prediction.target, prediction.all_rows()).cpu()
 
 
 def require_node(node: int | None, name: str) -> int:

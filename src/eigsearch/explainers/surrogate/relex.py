@@ -92,7 +92,7 @@ class RelEx(Method):
             return self._fitted(evaluator)
 
     def _fitted(self, evaluator: NodeMaskEvaluator) -> Surrogate:
-        require_classifier(evaluator.instance.known_target, self.name)
+        require_classifier(evaluator.instance.target, self.name)
         rows = sample_rows(evaluator.instance, self.samples)
         value = evaluator.values(rows, SubgraphKind.ALL_NODES).float()
         surrogate = Surrogate(evaluator.instance, self.layers)

@@ -15,7 +15,7 @@ from torch_geometric.utils import degree, remove_self_loops
 
 from eigsearch.errors import InputError
 from eigsearch.explainers.surrogate.node_predictions import numeric_features
-from eigsearch.inputs.computation_graph import count_hops
+from eigsearch.inference.receptive_field import count_hops
 
 _NAME = "DnX"
 

@@ -5,24 +5,26 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 from torch_geometric.explain import ExplainerAlgorithm
 from torch_geometric.explain.config import ExplanationType, ModelMode, ModelTaskLevel
 
-from eigsearch.api import answers
 from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation, combine
-from eigsearch.inference.model_call import Forward
-from eigsearch.inputs.edge_groups import GroupSpec, make_groups
+from eigsearch.inputs.edge_groups import make_groups
+from eigsearch.inputs.instance import Instance
 from eigsearch.integrations.pyg.inputs import Inputs
-from eigsearch.options import Options
-from eigsearch.pipeline import Instance
-from eigsearch.ranking.rankers import Ranker
-from eigsearch.search import Search
+from eigsearch.options import Options, make_options, takes_options
+from eigsearch.pipeline import Pipeline, explain_stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from eigsearch.options import OptionsDict
 
 _ONE_COLUMN = (
     "Models with several outputs are explained one column at a time: "
@@ -42,33 +44,10 @@ class EiGSearch(ExplainerAlgorithm):
     ones differ (a frozen normalisation, say), use `eigsearch.explain`, which restores each.
     """
 
-    def __init__(
-        self,
-        *,
-        sparsity: float = 0.5,
-        min_size: int = 2,
-        groups: GroupSpec = "auto",
-        forward: Forward | None = None,
-        engine: str = "auto",
-        max_batch_nodes: int | None = None,
-        max_memory: int | None = None,
-        ranker: Ranker | None = None,
-        search: str | Search | None = "sweep",
-        size: int | None = None,
-    ) -> None:
+    @takes_options("task", "return_type")
+    def __init__(self, **options: Unpack[OptionsDict]) -> None:
         super().__init__()
-        self.options = Options(
-            sparsity=sparsity,
-            min_size=min_size,
-            groups=groups,
-            forward=forward,
-            engine=engine,
-            max_batch_nodes=max_batch_nodes,
-            max_memory=max_memory,
-            ranker=ranker,
-            search=search,
-            size=size,
-        )
+        self.options = make_options({**options})
 
     def supports(self) -> bool:
         """Tell whether the configuration can be served; the reason why not is logged."""
@@ -146,12 +125,12 @@ class EiGSearch(ExplainerAlgorithm):
     ) -> Iterator[SubgraphExplanation]:
         options = self._options_for(model, inputs)
         if not isinstance(options.groups, Tensor) or inputs.num_graphs == 1:
-            yield from answers(model, (instance for _, instance in instances), options)
+            yield from explain_stream(Pipeline(model, options), (asked for _, asked in instances))
             return
         make_groups(options.groups, inputs.whole)  # refuses a partition that does not fit
         for number, instance in instances:
             own = replace(options, groups=options.groups[inputs.edge_ids[number]])
-            yield from answers(model, [instance], own)
+            yield from Pipeline(model, own).explain([instance])
 
     def _options_for(self, model: torch.nn.Module, inputs: Inputs) -> Options:
         forward, takes_batch = inputs.caller_for(model)

@@ -64,7 +64,7 @@ class ExcitationBP(Method):
 
 def _speaks_against(prediction: DifferentiablePrediction) -> bool:
     """Return whether the class is the negative of a model's single output."""
-    target = prediction.known_target
+    target = prediction.target
     single = prediction.outputs().size(1) == 1
     return target.task == "binary_classification" and single and target.index == 0
 

@@ -13,7 +13,7 @@ from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.common.embeddings import SplitModel
 from eigsearch.explainers.common.scorer import Scorer
 from eigsearch.explainers.generators.rg_explainer.growth import RolloutBatch, at_random
-from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.inference.prediction import PredictedInstance
 
 _EDGES, _DEPTH, _EMBEDDING = 0.01, 0.1, 0.01  # the weights of the penalties
 
@@ -27,8 +27,8 @@ class Rewards:
         node_inputs: For each node, the embedding of its prediction and its own.
     """
 
-    def __init__(self, split_model: SplitModel, instances: Sequence[PreparedInstance]) -> None:
-        if instances[0].known_target.task == "regression":
+    def __init__(self, split_model: SplitModel, instances: Sequence[PredictedInstance]) -> None:
+        if instances[0].target.task == "regression":
             raise UnsupportedError(
                 "Expected a classifier, whose cross-entropy is rewarded (got a regression). "
                 "Choose another method."
@@ -80,17 +80,13 @@ class Rewards:
         else:
             parts = [self._run(self.instances, [row]) for row in keep[0].split(1)]
             output, embedding = (torch.cat(column) for column in zip(*parts, strict=True))
-        goals = [
-            q.known_target for q, n in zip(self.instances, copies, strict=True) for _ in range(n)
-        ]
-        phi = [
-            known_target.phi(row[None])[0] for known_target, row in zip(goals, output, strict=True)
-        ]
+        goals = [q.target for q, n in zip(self.instances, copies, strict=True) for _ in range(n)]
+        phi = [target.phi(row[None])[0] for target, row in zip(goals, output, strict=True)]
         full = self._embedding.repeat_interleave(torch.tensor(copies), dim=0)
         return -logsigmoid(torch.stack(phi)).float(), (full - embedding).norm(dim=1)
 
     def _run(
-        self, instances: Sequence[PreparedInstance], keep: Sequence[Tensor]
+        self, instances: Sequence[PredictedInstance], keep: Sequence[Tensor]
     ) -> tuple[Tensor, Tensor]:
         batch, rows = self._split_model.to_batch(instances, keep)
         record = self._split_model.run(batch)

@@ -149,7 +149,7 @@ class _TrainingExample:
         """Return how much −log p rises (or a regressed value changes) under sampled gates."""
         closed = {n: (sample(logit), gates[n].constant) for n, logit in logits.items()}
         phi = layers.phi(self.prediction, closed)
-        if self.prediction.known_target.task == "regression":
+        if self.prediction.target.task == "regression":
             return (phi - self.phi_full).abs()
         return softplus(-phi) - softplus(-self.phi_full)
 

@@ -103,7 +103,7 @@ class GatedLayers:
         self._closed = gates
         output = prediction.outputs()
         self._closed = {}
-        return prediction.known_target.phi(output)[0]
+        return prediction.target.phi(output)[0]
 
     def pass_on(self, number: int, messages: Tensor, edge_index: Tensor) -> Tensor:
         """Return a layer's messages, those with a closed gate replaced."""

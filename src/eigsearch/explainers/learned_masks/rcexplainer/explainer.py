@@ -21,7 +21,7 @@ from eigsearch.explainers.common.node_masks import evaluate_node_masks
 from eigsearch.explainers.common.scorer import Scorer
 from eigsearch.explainers.common.training_data import check_width, not_trained, training_instances
 from eigsearch.explainers.learned_masks.rcexplainer.boundaries import Planes, class_planes
-from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.inference.prediction import PredictedInstance
 
 _PlanesOf = dict[int, Planes]
 
@@ -161,7 +161,7 @@ class _TrainingBatch:
         label: The predicted class of each.
     """
 
-    def __init__(self, split_model: SplitModel, instances: Sequence[PreparedInstance]) -> None:
+    def __init__(self, split_model: SplitModel, instances: Sequence[PredictedInstance]) -> None:
         self.instances = instances
         self.graphs, self.rows = split_model.to_batch(instances)
         with torch.no_grad():
@@ -194,8 +194,8 @@ def _find_planes(
     split_model: SplitModel, batches: Sequence[_TrainingBatch], samples: int
 ) -> _PlanesOf:
     """Return the planes around each class that is predicted, in the space of the head."""
-    known_target = batches[0].instances[0].known_target
-    if known_target.task == "regression":
+    target = batches[0].instances[0].target
+    if target.task == "regression":
         raise UnsupportedError(
             "Expected a classifier, whose head has boundaries between classes (got a regression). "
             "Choose another method."
@@ -204,7 +204,7 @@ def _find_planes(
     def scores(embedding: Tensor) -> Tensor:
         output = split_model.head(embedding)
         classes = range(max(output.size(1), 2))
-        phi = [replace(known_target, index=c).phi(output) for c in classes]
+        phi = [replace(target, index=c).phi(output) for c in classes]
         return logsigmoid(torch.stack(phi, dim=1)).to(embedding.dtype)
 
     embedding = torch.cat([batch.embedding for batch in batches])

@@ -1,0 +1,97 @@
+"""Finds the receptive field whose computation graphs give the outputs of the whole graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch._utils.tolerances import HOPS, outputs_close
+from eigsearch.candidates import FullGraph
+from eigsearch.engines.batched.engine import BatchedEngine
+from eigsearch.engines.request import Request
+from eigsearch.inference.receptive_field import counted_calls, expected_field, wider_fields
+from eigsearch.inputs.computation_graph import WHOLE_GRAPH, ReceptiveField
+from eigsearch.inputs.edge_groups import Groups, GroupSpec
+from eigsearch.inputs.instance import Instance, PreparedInstance
+from eigsearch.inputs.validation import validate_graph, with_tensor_edge_index
+from eigsearch.tasks import TaskLevel
+
+
+class _FullRows(NamedTuple):
+    """What a model returns for a whole graph: one row per prediction."""
+
+    data: Data
+    rows: Tensor
+
+
+class FieldFinder:
+    """Prepares instances on computation graphs that are as wide as the model sees.
+
+    The model's layers say how wide that is, but a model may see more than its layers say. So the
+    rows of the computation graphs are compared with those of one forward call on the whole graph,
+    and the receptive field grows until they agree.
+    """
+
+    def __init__(self, model: Any, groups: GroupSpec, engine: BatchedEngine) -> None:
+        self._model = model
+        self._groups = groups
+        self._engine = engine
+        self._full: _FullRows | None = None
+        self._probed = False  # whether isolated nodes were seen not to matter
+        self.field: ReceptiveField | None = None  # of the model, as far as it was seen
+
+    def prepare(self, level: TaskLevel, instances: Sequence[Instance]) -> list[PreparedInstance]:
+        """Return the instances on computation graphs that give the rows of the whole graph."""
+        if not level.has_computation_graphs:
+            return level.prepare(instances, self._groups, WHOLE_GRAPH)
+        expected = torch.stack([self._row(level, instance) for instance in instances])
+        assert self.field is not None
+        for field in wider_fields(self.field):
+            prepared = level.prepare(instances, self._groups, field)
+            if field.hops is None or self._sees_enough(prepared, expected):
+                self.field = field
+                return prepared
+        raise AssertionError("the last field is the whole graph")
+
+    def _sees_enough(self, prepared: Sequence[PreparedInstance], expected: Tensor) -> bool:
+        """Return whether computation graphs give the rows of the whole graph.
+
+        A model that normalises over all nodes may do so by coincidence, but then isolated nodes
+        beside a computation graph change its rows.
+        """
+        rows = self._rows(prepared)
+        if not outputs_close(expected, rows, HOPS):
+            return False
+        probes = [index for index, instance in enumerate(prepared) if instance.groups.count]
+        if self._probed or not probes:
+            return True
+        instance = prepared[probes[0]]
+        beside = self._engine.output_beside_isolated_nodes(instance)[list(instance.anchors)]
+        self._probed = outputs_close(rows[probes[0]], beside.reshape(-1), HOPS)
+        return self._probed
+
+    def _rows(self, prepared: Sequence[PreparedInstance]) -> Tensor:
+        requests = [Request(instance, FullGraph(instance.groups.count)) for instance in prepared]
+        return torch.cat(self._engine.outputs(requests))
+
+    def _row(self, level: TaskLevel, instance: Instance) -> Tensor:
+        """Return the row of an instance in the output for its whole graph."""
+        if self._full is None or self._full.data is not instance.data:
+            self._full = _FullRows(instance.data, self._all_rows(level, instance.data))
+        return self._full.rows[level.check(instance)]
+
+    def _all_rows(self, level: TaskLevel, data: Data) -> Tensor:
+        validate_graph(data)
+        self._engine.model_call.check(data)
+        empty = torch.zeros(0, device=data.edge_index.device)
+        graph = PreparedInstance(data, with_tensor_edge_index(data), Groups(empty.long(), empty))
+        with counted_calls(self._model) as calls:
+            output = self._engine.full_output(graph)
+        if self.field is None:
+            self.field = expected_field(self._model, calls)
+        nodes = torch.arange(graph.num_nodes, device=output.device)
+        return level.output_rows(output, 1, graph.num_nodes, nodes)
