@@ -18,7 +18,7 @@ from eigsearch._utils.fingerprint import digest_of
 from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.parallel.sources.base import Part
 
-_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+_TEXTS = (pa.types.is_string, pa.types.is_large_string)
 
 
 class SmilesSource:
