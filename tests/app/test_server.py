@@ -4,6 +4,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 
 import pytest
 import torch
@@ -21,6 +22,12 @@ from tests.app.sessions import motif_graphs, motif_session, plain_scores, servin
 def client(tmp_path_factory):
     with serving(motif_session(tmp_path_factory.mktemp("studio") / "cache")) as client:
         yield client
+
+
+def wait_until_explained(client):
+    while (state := client.get("api/rows"))["known"] < state["count"]:
+        assert state["problem"] is None
+        time.sleep(0.05)
 
 
 class TestRefusals:
@@ -121,8 +128,8 @@ class TestRefusals:
 
 class TestAnswers:
     def test_rows_are_explained_and_sorted(self, client):
-        while (answer := client.get("api/rows?sort=gain&descending=1"))["known"] < 40:
-            pass
+        wait_until_explained(client)
+        answer = client.get("api/rows?sort=gain&descending=1")
         gains = [row["gain"] for row in answer["rows"]]
         assert gains == sorted(gains, reverse=True)
         assert answer["total"] == answer["count"] == 40
@@ -168,8 +175,7 @@ class TestAnswers:
         assert "error" in client.post("api/node", {"item": 0, "node": 10**6})
 
     def test_motifs_name_the_graphs_that_contain_them(self, client):
-        while client.get("api/rows")["known"] < 40:
-            pass
+        wait_until_explained(client)
         found = client.post("api/motifs", {})["motifs"]
         rows = client.get(f"api/rows?motif={found[0]['id']}")
         assert rows["total"] == found[0]["count"] > 0

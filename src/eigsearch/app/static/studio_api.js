@@ -14,7 +14,7 @@ async function ask(path, body, options = {}) {
     throw new Problem("The studio does not answer. Start it again, and open the address that it prints.");
   }
   if (!response.ok) throw new Problem(await response.text());
-  if (!response.headers.get("Content-Type").startsWith("application/json")) return response.blob();
+  if (response.headers.get("Content-Disposition")) return response.blob(); // a file
   const values = await response.json();
   if (values.error) throw new Problem(values.error);
   return values;

@@ -28,7 +28,7 @@ class MotifStrip {
   #button(motif) {
     const piece = pieceOf(motif.item, motif.links);
     const picture = new Picture(piece, piece, { thumbnail: true, carbons: true, least: [150, 84] });
-    const button = make("button", { type: "button", class: "motif", "aria-pressed": false },
+    const button = make("button", { type: "button", class: "motif", "aria-pressed": "false" },
       picture.svg, make("b", {}, motif.name), make("span", { class: "soft" }, `in ${motif.count.toLocaleString("en")}`));
     button.addEventListener("click", () => {
       this.press(this.triage.filter.motif === motif.id ? "" : motif.id);

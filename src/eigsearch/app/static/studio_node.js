@@ -67,7 +67,7 @@ class NodeCard {
     return [title, ...features.slice(0, 60).map(([index, value]) => {
       const key = `${this.node}.${index}`;
       const gone = state.has("zeroed_features", key);
-      const button = make("button", { type: "button", class: "feature", "data-feature": index, "aria-pressed": gone }, `${index} = ${gone ? "0" : Number(value.toPrecision(3))}`);
+      const button = make("button", { type: "button", class: "feature", "data-feature": index, "aria-pressed": String(gone) }, `${index} = ${gone ? "0" : Number(value.toPrecision(3))}`);
       button.addEventListener("click", () => this.actions.toggle("zeroed_features", key));
       return button;
     })];

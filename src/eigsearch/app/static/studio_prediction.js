@@ -44,7 +44,7 @@ class PredictionCard {
     }
     const explained = index === now.item.target;
     const predicted = index === now.item.prediction;
-    const bar = make("button", { type: "button", class: "class-bar", "data-class": index, "data-value": now.scores[index], "aria-pressed": explained, title: explained ? "explained" : "Explain this class" },
+    const bar = make("button", { type: "button", class: "class-bar", "data-class": index, "data-value": now.scores[index], "aria-pressed": String(explained), title: explained ? "explained" : "Explain this class" },
       make("span", { class: "class-name" }, this.className(index), predicted ? make("b", { class: "predicted" }, " predicted") : ""), track, make("b", { class: "number" }, decimals(now.scores[index], 3)));
     bar.addEventListener("click", () => this.onTarget(predicted && state.target !== null ? null : index));
     return bar;

@@ -93,7 +93,7 @@ class Triage {
     try {
       const answer = await ask(`api/rows?${this.query(page * PAGE)}`);
       if (generation === this.generation) this.#take(page, answer);
-      showNotice(this.parts["triage-notice"], answer.problem);
+      if (answer.problem) showNotice(this.parts["triage-notice"], answer.problem);
     } catch (error) {
       showNotice(this.parts["triage-notice"], error.message);
     } finally {
@@ -203,10 +203,8 @@ class Triage {
     const { parts, info } = this;
     parts.find.placeholder = info.level === "node" ? "node number" : info.molecules ? "number, SMILES or SMARTS" : "graph number";
     info.classes.forEach((name, index) => parts.classes.append(make("option", { value: index }, name)));
-    parts.toolbar.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#find(parts.find.value.trim());
-    });
+    parts.toolbar.addEventListener("submit", (event) => event.preventDefault());
+    parts.find.addEventListener("keydown", (event) => event.key === "Enter" && this.#find(parts.find.value.trim()));
     parts.toolbar.addEventListener("change", (event) => event.target !== parts.find && this.reload());
     parts.find.addEventListener("search", () => parts.find.value || this.#find(""));
     parts.toolbar.addEventListener("reset", () => {
