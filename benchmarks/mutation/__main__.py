@@ -14,13 +14,17 @@ from __future__ import annotations
 import argparse
 import csv
 import random
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 
 from benchmarks.mutation.mutants import Mutant, mutants_of
-from benchmarks.mutation.runner import Runner, runner
-from benchmarks.mutation.targets import WIDE, modules
+from benchmarks.mutation.runner import Runner, copy_source, load_libraries
+from benchmarks.mutation.targets import modules
 
 ROOT = Path(__file__).parents[2]
+RUNNERS: list[Runner] = []  # the one of this process
 RESULTS = ROOT / "benchmarks" / "results" / "mutation"
 
 
@@ -32,21 +36,29 @@ def sample(seed: int, count: int, part: str) -> list[Mutant]:
     return [found[number] for number in sorted(chosen)]
 
 
-def verdict(run: Runner, mutant: Mutant) -> str:
+def verdict(mutant: Mutant) -> str:
     """Return "killed", "endless" or "survived"."""
+    run = RUNNERS[0]
     with run.holding(mutant):
-        for tests in (modules(ROOT)[mutant.path], WIDE):
+        for tests in modules(ROOT)[mutant.path]:
             outcome = run.outcome(tests)
             if outcome != "passed":
                 return "killed" if outcome == "failed" else outcome
     return "survived"
 
 
-def check_tests_pass(run: Runner, mutants: list[Mutant]) -> None:
+def check_tests_pass(mutants: list[Mutant]) -> None:
     """Raise if tests fail without a mutant: then they would kill every one."""
-    own = [test for mutant in mutants for test in modules(ROOT)[mutant.path]]
-    if run.outcome(list(dict.fromkeys([*own, *WIDE]))) != "passed":
-        raise SystemExit((run.copy / "tests.log").read_text()[-4000:])
+    tests = [test for m in mutants for stage in modules(ROOT)[m.path] for test in stage]
+    if RUNNERS[0].outcome(sorted(set(tests))) != "passed":
+        raise SystemExit((RUNNERS[0].copy / "tests.log").read_text()[-4000:])
+
+
+def start(folder: str) -> None:
+    """Give this process a copy of the source."""
+    copy = Path(mkdtemp(dir=folder))
+    copy_source(ROOT, copy)
+    RUNNERS[:] = [Runner(ROOT, copy)]
 
 
 def write(path: Path, rows: list[tuple[Mutant, str]]) -> None:
@@ -65,18 +77,25 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=160)
     parser.add_argument("--part", default="", help="only modules whose path contains this")
+    parser.add_argument("--jobs", type=int, default=2, help="mutants at a time")
+    parser.add_argument("--unchecked", action="store_true", help="trust that tests pass now")
     parser.add_argument("--list", action="store_true", help="print the mutants and stop")
     options = parser.parse_args()
     mutants = sample(options.seed, options.count, options.part)
     if options.list:
         print(*mutants, sep="\n")
         return
+    load_libraries()
     rows: list[tuple[Mutant, str]] = []
-    with runner(ROOT) as run:
-        check_tests_pass(run, mutants)
-        for number, mutant in enumerate(mutants, 1):
-            rows.append((mutant, verdict(run, mutant)))
-            print(f"{number}/{len(mutants)}  {rows[-1][1]:8}  {mutant}", flush=True)
+    with TemporaryDirectory() as folder:
+        start(folder)
+        if not options.unchecked:
+            check_tests_pass(mutants)
+        fork = get_context("fork")
+        with ProcessPoolExecutor(options.jobs, fork, start, (folder,)) as pool:
+            for mutant, result in zip(mutants, pool.map(verdict, mutants), strict=True):
+                rows.append((mutant, result))
+                print(f"{len(rows)}/{len(mutants)}  {result:8}  {mutant}", flush=True)
     killed = sum(result != "survived" for _, result in rows)
     print(f"killed {killed} of {len(rows)} ({killed / len(rows):.1%})")
     if not options.part:

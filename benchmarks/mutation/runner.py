@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from py_compile import PycInvalidationMode
-from tempfile import TemporaryDirectory
 
 import torch
 
@@ -85,19 +84,20 @@ class Runner:
         os._exit(int(code))
 
 
-@contextmanager
-def runner(root: Path) -> Iterator[Runner]:
-    """Provide a runner over a temporary copy of the source, with heavy libraries loaded."""
+def load_libraries() -> None:
+    """Load what every process needs, before any is forked."""
     for name in _LIBRARIES:
         import_module(name)
     torch.set_num_threads(1)
     loaded = [name for name in sys.modules if name.split(".")[0] in ("eigsearch", "tests")]
     assert not loaded, "each process has to import its own eigsearch"
-    with TemporaryDirectory() as folder:
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(root / "src", Path(folder, "src"), ignore=ignore)
-        # Byte code that is checked by the hash of its source: a mutant may be written within the
-        # second of the file that it replaces.
-        mode = PycInvalidationMode.CHECKED_HASH
-        compileall.compile_dir(Path(folder, "src"), quiet=1, invalidation_mode=mode)
-        yield Runner(root, Path(folder))
+
+
+def copy_source(root: Path, folder: Path) -> None:
+    """Copy the source, with byte code that is checked by the hash of its source.
+
+    A mutant may be written within the second of the file that it replaces.
+    """
+    shutil.copytree(root / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    mode = PycInvalidationMode.CHECKED_HASH
+    compileall.compile_dir(folder / "src", quiet=1, invalidation_mode=mode)

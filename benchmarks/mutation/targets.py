@@ -10,23 +10,33 @@ WIDE = [  # asked about each mutant that the tests of its part let live
     "tests/properties/test_against_twin.py",
     "tests/properties/test_core_contract.py",
 ]
-# A part of the core, and its own tests, the fastest first.
+# A part of the core, and the tests of that part.
 TARGETS: dict[str, list[str]] = {
-    "inputs/edge_groups.py": ["tests/inputs/test_edge_groups.py"],
+    "inputs/edge_groups.py": ["tests/inputs"],
     "inference/target.py": ["tests/inference"],
-    "candidates.py": ["tests/test_candidates.py", "tests/engines"],
+    "candidates.py": ["tests/engines"],
     "ranking": ["tests/ranking"],
     "search": ["tests/search", "tests/properties/test_search_contract.py"],
-    INDEX: [f"tests/{INDEX}", "tests/engines"],
+    INDEX: ["tests/engines"],
 }
 
 
-def modules(root: Path) -> dict[Path, list[str]]:
-    """Return the mutated modules in a fixed order, each with the tests of its part."""
-    found: dict[Path, list[str]] = {}
+def modules(root: Path) -> dict[Path, list[list[str]]]:
+    """Return the mutated modules in a fixed order, each with the tests that are run on it.
+
+    First the module's own, which notice most mutants within a second; then those of its part; then
+    the properties of the whole.
+    """
+    found: dict[Path, list[list[str]]] = {}
     for part, tests in TARGETS.items():
         place = root / PACKAGE / part
         for file in [place] if place.is_file() else sorted(place.rglob("*.py")):
             if file.name != "__init__.py":
-                found[file.relative_to(root)] = tests
+                found[file.relative_to(root)] = [*_own(root, file), tests, WIDE]
     return found
+
+
+def _own(root: Path, file: Path) -> list[list[str]]:
+    """Return the tests of a module alone, if it has some."""
+    mirror = file.relative_to(root / PACKAGE).with_name(f"test_{file.name}")
+    return [[f"tests/{mirror}"]] if (root / "tests" / mirror).is_file() else []
