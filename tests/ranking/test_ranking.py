@@ -104,9 +104,8 @@ def test_rank_without_scores_is_empty() -> None:
     assert ranking.keep(0).tolist() == []
 
 
-LISTS = st.lists(
-    st.lists(st.sampled_from([0.0, 0.05, 1.0, 1.05, 2.0]), max_size=6), min_size=1, max_size=4
-)
+SCORES = st.lists(st.sampled_from([0.0, 0.05, 1.0, 1.05, 2.0]), max_size=6)
+LISTS = st.lists(SCORES, min_size=1, max_size=4)
 
 
 @given(LISTS, st.sampled_from([0.0, 0.06]))
