@@ -13,6 +13,9 @@ PHI_ROUNDING = 2e-6  # of φ itself, where φ is so large that float32 is coarse
 # Gains: below this only rounding differs, and the smaller subgraph wins.
 GAIN = 1e-6  # probability; for a regression, of the largest φ
 
+# Subgraphs this close in gain are equally good answers, to somebody who reads them.
+NEAR_OPTIMAL = 0.01  # probability; for a regression, of the gain
+
 # Outputs of a model, relative to their size; rounding measured at most 1e-5 in float32.
 BATCH = 1e-3  # the same graph alone and in a batch, or in two calls
 ENGINES = 1e-3  # the batched and the incremental engine
@@ -41,6 +44,11 @@ def gain_rounding(kept: np.ndarray, removed: np.ndarray) -> float:
 def gain_tolerance(task: str, phi_kept: np.ndarray, phi_removed: np.ndarray) -> float:
     """Return how far gains of subgraphs with these φ may differ by rounding alone."""
     return gain_rounding(phi_kept, phi_removed) if task == "regression" else GAIN
+
+
+def near_optimal_tolerance(task: str, gain: float) -> float:
+    """Return how far below a gain another one may be and still count as equally good."""
+    return NEAR_OPTIMAL * (abs(gain) if task == "regression" else 1.0)
 
 
 def score_tolerance(task: str, phi_full: float, score: np.ndarray) -> float:

@@ -39,6 +39,7 @@ def make_explanation(
         config={**config, "task": target.task, "return_type": target.return_type},
         note=" ".join(filter(None, [note, instance.groups.note])),
         path=outcome.path,
+        agreement=outcome.near_optimal,
     )
 
 

@@ -15,10 +15,12 @@ from torch_geometric.explain import Explanation
 from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.errors import InputError
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
-from eigsearch.explanation.sentence import sentence
+from eigsearch.explanation.sentence import agreement_sentence, sentence
 from eigsearch.explanation.serialization import from_plain, read_json, to_plain
 from eigsearch.explanation.writers import find_writer
-from eigsearch.search import Curve, Step
+from eigsearch.search import Curve, NearOptimal, Step
+from eigsearch.search.connected import count_components
+from eigsearch.search.near_optimal import near_optimal_prefixes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +48,9 @@ class SubgraphExplanation:
         engine: The engine that evaluated the candidates.
         config: How the explanation was obtained: options, task, return type, versions.
         note: A sentence about an answer that needs one, such as an empty explanation.
-        path: The stations of the search, from the first subgraph to the chosen one.
+        path: The steps of the search, from the first subgraph to the chosen one.
+        agreement: The evaluated subgraphs that are as good, as a search that leaves the ranking
+            counts them; None if all evaluated ones are in the curve.
     """
 
     data: Data
@@ -65,6 +69,7 @@ class SubgraphExplanation:
     config: dict[str, Any] = field(default_factory=dict)
     note: str = ""
     path: tuple[Step, ...] = ()
+    agreement: NearOptimal | None = None
 
     @property
     def size(self) -> int:
@@ -120,6 +125,48 @@ class SubgraphExplanation:
         """Fidelity+ − Fidelity−."""
         return self.fidelity_plus - self.fidelity_minus
 
+    @property
+    def near_optimal(self) -> NearOptimal:
+        """The evaluated subgraphs that are as good as this one, up to 0.01 in gain.
+
+        For a regression, up to one percent of the gain.
+        """
+        if self.agreement is not None:
+            return self.agreement
+        task = str(self.config.get("task"))
+        return near_optimal_prefixes(task, self.curve, self.order.cpu(), self.size, self.gain)
+
+    @property
+    def edge_share(self) -> Tensor:
+        """The share of the near-optimal subgraphs that hold each edge, `[E]`."""
+        return self._per_edge(self.near_optimal.share)
+
+    @property
+    def components(self) -> int:
+        """The number of connected pieces of the subgraph; the explained node belongs to it."""
+        nodes = self.node_mask.nonzero().flatten().tolist()
+        return count_components(self.data.edge_index[:, self._present].cpu().numpy(), nodes)
+
+    def elbow(self, share: float = 0.9) -> int:
+        """Return the smallest evaluated size that keeps a share of the gain.
+
+        `at(elbow())` is the explanation of that size. Without a gain to keep it is the size itself.
+
+        Args:
+            share: The share of the gain to keep, above 0 and up to 1.
+
+        Raises:
+            InputError: If `share` is not in that range.
+        """
+        if not 0 < share <= 1:
+            raise InputError(
+                f"Expected `share` to be above 0 and at most 1 (got {share!r}). "
+                "Pass 0.9 to keep nine tenths of the gain."
+            )
+        enough = (self.curve.gain >= share * self.gain) & (self.curve.size <= self.size)
+        sizes = self.curve.size[enough] if self.gain > 0 else self.curve.size[:0]
+        return int(sizes.min()) if sizes.numel() else self.size
+
     def at(self, size: int) -> SubgraphExplanation:
         """Return the same ranking cut at another size.
 
@@ -134,7 +181,7 @@ class SubgraphExplanation:
         keep[self.order[:size]] = True
         entry = (self.curve.size == size).nonzero().flatten().tolist()
         found = self.curve[entry[0]] if entry else Curve.empty()
-        return replace(self, keep=keep, found=found, path=())
+        return replace(self, keep=keep, found=found, path=(), agreement=None)
 
     def subgraph(self) -> Data:
         """Return the explanation as a graph of its own, which is what φ(S) was computed on.
@@ -145,8 +192,9 @@ class SubgraphExplanation:
         return self.data.edge_subgraph(self._present).subgraph(self.node_mask)
 
     def sentence(self) -> str:
-        """Return the explanation in one sentence."""
-        return sentence(self, f"class {self.target}", "edge")
+        """Return the explanation in one sentence, and in another how sure it is."""
+        finding = sentence(self, f"class {self.target}", "edge")
+        return " ".join(filter(None, [finding, agreement_sentence(self, "edge")]))
 
     def to_pyg(self) -> EdgeInducedExplanation:
         """Return the explanation as a PyG `Explanation` with a float `edge_mask`.

@@ -40,6 +40,15 @@ def _finding(explanation: SubgraphExplanation, class_name: str, unit: str) -> st
     )
 
 
+def agreement_sentence(explanation: SubgraphExplanation, unit: str) -> str:
+    """Return how many equally good answers agree; empty if there is one only."""
+    near = explanation.near_optimal if len(explanation.found) else None
+    if near is None or near.count < 2:
+        return ""
+    chosen = f"this {unit}" if explanation.size == 1 else f"these {explanation.size} {unit}s"
+    return f"{near.agreeing} of {near.count} equally good answers agree on {chosen}."
+
+
 def output_name(explanation: SubgraphExplanation, class_name: str) -> str:
     """Return what φ is called: the probability of a class, or an output of a regression."""
     if explanation.config.get("task") == "regression":

@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from eigsearch.errors import InputError
 from eigsearch.explanation.checks import check_fields, unreadable
 from eigsearch.explanation.same_graph import check_same_graph
-from eigsearch.search import Curve, Step
+from eigsearch.search import Curve, NearOptimal, Step
 
 if TYPE_CHECKING:
     from eigsearch.explanation.explanation import SubgraphExplanation
@@ -41,6 +41,7 @@ def to_plain(explanation: SubgraphExplanation) -> dict[str, Any]:
         "curve": _curve_to_plain(explanation.curve),
         "found": _curve_to_plain(explanation.found),
         "path": [{**vars(step), "keep": step.keep.tolist()} for step in explanation.path],
+        "agreement": agreement_to_plain(explanation.agreement),
     }
 
 
@@ -90,7 +91,21 @@ def _fields(values: dict[str, Any]) -> dict[str, Any]:
         "curve": Curve.from_columns(values["curve"]),
         "found": Curve.from_columns(values["found"]),
         "path": path_from_plain(values["path"]),
+        "agreement": agreement_from_plain(values.get("agreement")),
     }
+
+
+def agreement_from_plain(agreement: dict[str, Any] | None) -> NearOptimal | None:
+    """Return the near-optimal subgraphs of a search from their plain values."""
+    if agreement is None:
+        return None
+    share = torch.tensor(agreement["share"], dtype=torch.float64)
+    return NearOptimal(**{**agreement, "share": share})
+
+
+def agreement_to_plain(agreement: NearOptimal | None) -> dict[str, Any] | None:
+    """Return the near-optimal subgraphs of a search as plain values."""
+    return None if agreement is None else {**vars(agreement), "share": agreement.share.tolist()}
 
 
 def path_from_plain(path: Iterable[dict[str, Any]]) -> tuple[Step, ...]:

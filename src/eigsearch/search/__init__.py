@@ -1,6 +1,6 @@
 """Step 6: searches turn a ranking into a subgraph of the right size."""
 
-from eigsearch.search.base import Outcome, Problem, Search, Step, Steps
+from eigsearch.search.base import NearOptimal, Outcome, Problem, Search, Step, Steps
 from eigsearch.search.curve import Curve
 from eigsearch.search.exhaustive import Exhaustive
 from eigsearch.search.refine.options import Anchored, Refine
@@ -15,6 +15,7 @@ __all__ = [
     "Curve",
     "Exhaustive",
     "FixedSize",
+    "NearOptimal",
     "Outcome",
     "Problem",
     "Refine",

@@ -110,6 +110,23 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
+class NearOptimal:
+    """The evaluated subgraphs whose gain is within a tolerance of the chosen one's, or above.
+
+    Attributes:
+        count: How many there are, the chosen one included.
+        agreeing: How many of them hold every group of the chosen one.
+        share: The share of them that holds each group, `[G]`.
+        tolerance: The gain that they may be below the chosen one.
+    """
+
+    count: int
+    agreeing: int
+    share: Tensor
+    tolerance: float
+
+
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What a search found.
 
@@ -118,12 +135,14 @@ class Outcome:
         found: One-entry curve of the chosen subgraph itself.
         curve: Fidelity against size along the ranking.
         path: The steps of the search; the last one is the chosen subgraph.
+        near_optimal: The evaluated subgraphs that are as good; None if all are in the curve.
     """
 
     keep: Tensor
     found: Curve
     curve: Curve
     path: tuple[Step, ...] = ()
+    near_optimal: NearOptimal | None = None
 
 
 Steps = EvalCoroutine[Outcome]

@@ -8,10 +8,12 @@ from math import comb
 
 import torch
 
+from eigsearch._utils.tolerances import near_optimal_tolerance
 from eigsearch.candidates import ComplementOf, Subsets
 from eigsearch.errors import InputError
-from eigsearch.search.base import Outcome, Problem, Step, Steps, check_at_least
+from eigsearch.search.base import NearOptimal, Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
+from eigsearch.search.near_optimal import near_optimal_rows
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class Exhaustive:
         path = (Step("exhaustive", keep, float(found.gain), 2 * len(candidate_set)),)
         # the first subset of each size is the prefix of the ranking
         first = torch.tensor([0, *accumulate(candidate_set.counts)][:-1])
-        return Outcome(keep, found, everything[first], path)
+        near = self._near_optimal(problem, candidate_set, everything, entry)
+        return Outcome(keep, found, everything[first], path, near)
 
     def _best(self, problem: Problem, candidate_set: Subsets, curve: Curve) -> int:
         """Return the best entry, among the connected ones if a subgraph has to be in one piece."""
@@ -52,6 +55,17 @@ class Exhaustive:
         admitted = problem.admits(candidate_set.rows(0, len(candidate_set)).numpy())
         entries = torch.from_numpy(admitted).nonzero().flatten()
         return int(entries[curve[entries].best]) if len(entries) else 0
+
+    def _near_optimal(
+        self, problem: Problem, candidate_set: Subsets, curve: Curve, entry: int
+    ) -> NearOptimal:
+        """Return the subgraphs that are as good as the chosen one."""
+        gain = float(curve[entry].gain)
+        tolerance = near_optimal_tolerance(problem.target.task, gain)
+        near = curve.gain >= gain - tolerance
+        rows = candidate_set.rows(0, len(candidate_set))[near].numpy()
+        keep = candidate_set.rows(entry, entry + 1)[0].numpy()
+        return near_optimal_rows(rows[problem.admits(rows)], keep, tolerance)
 
     def _check(self, groups: int, sizes: range) -> None:
         """Raise InputError if there are more subgraphs than allowed; stop counting there."""

@@ -11,6 +11,7 @@ from eigsearch.ranking.ranking import Ranking
 from eigsearch.search.base import Outcome, Problem, Step, Steps, check_at_least
 from eigsearch.search.curve import Curve
 from eigsearch.search.evaluation_cache import EvaluationCache
+from eigsearch.search.near_optimal import near_optimal_cached
 from eigsearch.search.reranking import evaluate_sweep, rank_around
 from eigsearch.search.tie_breaking import gain_tolerance
 
@@ -51,7 +52,8 @@ class Resweep:
             sweeps.append((around, curve))
             ranking, found = _smallest(problem, sweeps, self.tolerance)
             path.append(_step("resweep", ranking, found, cache.evaluations - before))
-        return Outcome(path[-1].keep, found, sweeps[0][1], tuple(path))
+        near = near_optimal_cached(problem, cache, path[-1].keep.numpy(), path[-1].gain)
+        return Outcome(path[-1].keep, found, sweeps[0][1], tuple(path), near)
 
 
 def _step(move: str, ranking: Ranking, found: Curve, evaluations: int) -> Step:

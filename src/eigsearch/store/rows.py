@@ -13,7 +13,11 @@ from torch_geometric.data import Data
 
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.same_graph import check_same_graph
-from eigsearch.explanation.serialization import path_from_plain
+from eigsearch.explanation.serialization import (
+    agreement_from_plain,
+    agreement_to_plain,
+    path_from_plain,
+)
 from eigsearch.search import Curve, Step
 
 Row = dict[str, Any]
@@ -45,6 +49,7 @@ def to_row(key: RowKey, explanation: SubgraphExplanation) -> Row:
         "found": explanation.found.columns(),
         "curve": explanation.curve.columns(),
         "path": _path_columns(explanation.path),
+        "agreement": agreement_to_plain(explanation.agreement),
     }
 
 
@@ -77,6 +82,7 @@ def explanation_of(
         config={**config, "task": row["task"], "return_type": row["return_type"]},
         note=row["note"],
         path=path_from_plain(row["path"]),
+        agreement=agreement_from_plain(row["agreement"]),
     )
 
 

@@ -29,6 +29,14 @@ _STEP = pa.struct(
         ("evaluations", pa.int64()),
     ]
 )
+_AGREEMENT = pa.struct(
+    [
+        ("count", pa.int64()),
+        ("agreeing", pa.int64()),
+        ("share", _list(pa.float64())),
+        ("tolerance", pa.float64()),
+    ]
+)
 
 ROWS = pa.schema(
     [
@@ -66,6 +74,7 @@ ROWS = pa.schema(
         ("found", _list(_POINT)),
         ("curve", _list(_POINT)),
         ("path", _list(_STEP)),
+        ("agreement", _AGREEMENT),  # near-optimal subgraphs; null if all of them are in the curve
     ],
     metadata={"eigsearch": str(SCHEMA_VERSION)},
 )

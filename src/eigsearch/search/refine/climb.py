@@ -14,6 +14,7 @@ from eigsearch.candidates import EvalCoroutine
 from eigsearch.search.base import Array, Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
 from eigsearch.search.evaluation_cache import EvaluationCache, Proposals
+from eigsearch.search.near_optimal import near_optimal_cached
 from eigsearch.search.refine.pairs import propose_units
 from eigsearch.search.refine.surrogate import MAX_GROUPS, propose
 from eigsearch.search.refine.units import Units, rank_ties, tied_units
@@ -73,7 +74,8 @@ class _Climb:
             for value in (state.phi_kept, state.phi_removed)
         )
         found = Curve.of(self.problem.target, self.problem.phi_full, keep.sum()[None], *phi)
-        return Outcome(keep, found, curve, tuple(self.path))
+        near = near_optimal_cached(self.problem, self.cache, state.keep, state.gain)
+        return Outcome(keep, found, curve, tuple(self.path), near)
 
     def _start(self) -> EvalCoroutine[tuple[_State, Curve]]:
         """Sweep along the problem's ranking; return the best subgraph, and the curve."""

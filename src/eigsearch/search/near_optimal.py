@@ -1,0 +1,59 @@
+"""Near-optimal subgraphs: how many evaluated ones are as good as the chosen one."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eigsearch._utils.tolerances import near_optimal_tolerance
+from eigsearch.search.base import Array, NearOptimal, Problem
+from eigsearch.search.curve import Curve
+from eigsearch.search.evaluation_cache import EvaluationCache
+
+
+def near_optimal_prefixes(
+    task: str, curve: Curve, order: Tensor, size: int, gain: float
+) -> NearOptimal:
+    """Return the near-optimal ones among the prefixes of a ranking.
+
+    Args:
+        task: The task, which says what the unit of a gain is.
+        curve: The evaluated sizes.
+        order: The groups by rank.
+        size: The size of the chosen subgraph, a prefix as well.
+        gain: Its gain.
+    """
+    tolerance = near_optimal_tolerance(task, gain)
+    sizes = curve.size[curve.gain >= gain - tolerance]
+    sizes = sizes if (sizes == size).any() else torch.cat([sizes, torch.tensor([size])])
+    share = torch.zeros(order.numel(), dtype=torch.float64)
+    position = torch.arange(order.numel())
+    smaller = torch.searchsorted(sizes.sort().values, position, right=True)
+    share[order] = 1 - smaller.double() / len(sizes)
+    return NearOptimal(len(sizes), int((sizes >= size).sum()), share, tolerance)
+
+
+def near_optimal_cached(
+    problem: Problem, cache: EvaluationCache, keep: Array, gain: float
+) -> NearOptimal:
+    """Return the near-optimal ones among all allowed subgraphs that a search has evaluated."""
+    tolerance = near_optimal_tolerance(problem.target.task, gain)
+    smallest, largest = problem.allowed
+    rows, keys = [keep[None]], [cache.rows(keep[None]).key]
+    for proposals in cache.evaluated:
+        gains = problem.gain(*cache.lookup(proposals))
+        allowed = (proposals.size >= smallest) & (proposals.size <= largest)
+        near = np.flatnonzero(allowed & (gains >= gain - tolerance))
+        if len(near):
+            rows.append(proposals.rows(near))
+            keys.append(proposals.key[near])
+    first = np.unique(np.concatenate(keys), return_index=True)[1]
+    distinct = np.concatenate(rows)[first]
+    return near_optimal_rows(distinct[problem.admits(distinct)], keep, tolerance)
+
+
+def near_optimal_rows(rows: Array, keep: Array, tolerance: float) -> NearOptimal:
+    """Return the summary of near-optimal keep-rows."""
+    agreeing = int(rows[:, keep].all(axis=1).sum())
+    return NearOptimal(len(rows), agreeing, torch.from_numpy(rows.mean(axis=0)), tolerance)
