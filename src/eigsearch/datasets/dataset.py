@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from torch_geometric.data import Data
+from torch import Tensor
+from torch_geometric.data import Data, HeteroData
 
-Task = Literal["graph", "node"]
+Task = Literal["graph", "node", "link"]
+_READ = ("x", "edge_index", "y", "edge_label_index")  # what a model is trained on
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +21,12 @@ class GraphDataset:
     `edge_label` (bool, one per directed edge, both directions marked) holds it. Node sets have one
     graph and two more fields, `node_motif` and `edge_motif`: the number of the motif that a node or
     an edge belongs to, -1 outside. Molecules have `node_label`, the row in `node_names` per atom.
+
+    Link sets have one graph whose `edge_label_index` `[2, L]` lists the links, `y` their classes,
+    and `link_truth` their true edges (see `eigsearch.datasets.link_truth`). The graph of a node or
+    link set may be a `HeteroData`: `x`, `edge_label`, `edge_motif` and `link_truth` are then those
+    of its node and edge types, and `target_type` names the type of the predicted nodes, or the
+    types of both ends of links.
     """
 
     name: str
@@ -30,31 +38,47 @@ class GraphDataset:
     citation: str
     provenance: str
     node_names: tuple[str, ...] | None = None
+    target_type: str | tuple[str, str] | None = None
 
     @property
-    def num_features(self) -> int:
-        """The width of `x`; 0 without it."""
-        return int(self.graphs[0].num_features)
+    def num_features(self) -> int | dict[str, int]:
+        """The width of `x`, 0 without it; of a typed graph, by node type."""
+        count = self.graphs[0].num_features
+        return dict(count) if self.is_typed else int(count)
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether graphs have types of nodes and edges."""
+        return isinstance(self.graphs[0], HeteroData)
+
+    @property
+    def labels(self) -> Tensor:
+        """The classes of the nodes of a node set, or of the links of a link set."""
+        graph = self.graphs[0]
+        return graph[self.target_type].y if isinstance(self.target_type, str) else graph.y
 
     @property
     def num_predictions(self) -> int:
-        """The number of predictions: graphs, or nodes of a node set."""
-        return len(self) if self.task == "graph" else int(self.graphs[0].num_nodes)
+        """The number of predictions: graphs, nodes of a node set, or links of a link set."""
+        return len(self) if self.task == "graph" else len(self.labels)
 
     @property
     def has_ground_truth(self) -> bool:
         """Whether each graph carries its true explanation as `edge_label`."""
-        return all("edge_label" in graph for graph in self.graphs)
+        stores = [graph.stores[-1] for graph in self.graphs]  # the last one is of edges
+        return all("edge_label" in store or "link_truth" in store for store in stores)
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of `x`, `edge_index` and `y` of all graphs: what a model is trained on."""
+        """The SHA-256 of what a model is trained on: features, edges, classes and links."""
         total = hashlib.sha256()
         for graph in self.graphs:
-            for key in ("x", "edge_index", "y"):
-                if graph.get(key) is not None:
-                    total.update(f"{graph[key].dtype}{tuple(graph[key].shape)}".encode())
-                    total.update(graph[key].contiguous().numpy().tobytes())
+            for store in graph.stores:
+                total.update(str(store._key or "").encode())
+                for key in _READ:
+                    if key in store and store[key] is not None:
+                        total.update(f"{store[key].dtype}{tuple(store[key].shape)}".encode())
+                        total.update(store[key].contiguous().numpy().tobytes())
         return total.hexdigest()
 
     def __len__(self) -> int:

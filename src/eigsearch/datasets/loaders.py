@@ -18,22 +18,32 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class SyntheticSource:
-    """A synthetic set: the published file where there is one, else generated with seed 0.
+class GeneratedSource:
+    """A synthetic set, generated with seed 0."""
+
+    generate: Callable[[int], Graphs]
+
+    def read(self, root: Path | None) -> tuple[Graphs, str]:
+        """Return the graphs and one phrase on where they came from."""
+        return self.generated(seed=0)
+
+    def generated(self, seed: int) -> tuple[Graphs, str]:
+        """Return the graphs of a seed, even where there is a published file."""
+        return self.generate(seed), f"generated, seed {seed}"
+
+
+@dataclass(frozen=True)
+class SyntheticSource(GeneratedSource):
+    """A synthetic set that was published: its file where there is one, else generated.
 
     The published file wins because its figures compare with those in papers.
     """
 
     file: str
     read_file: Callable[[Path], Graphs]
-    generate: Callable[[int], Graphs]
 
     def read(self, root: Path | None) -> tuple[Graphs, str]:
         """Return the graphs and one phrase on where they came from."""
         if root is not None and (root / self.file).is_file():
             return self.read_file(root / self.file), f"published file {self.file}"
         return self.generated(seed=0)
-
-    def generated(self, seed: int) -> tuple[Graphs, str]:
-        """Return the generator's graphs, even where the published file is."""
-        return self.generate(seed), f"generated, seed {seed}"

@@ -9,13 +9,17 @@ from eigsearch._utils.name_lookup import resolve
 from eigsearch.datasets import mutagenicity_truth, published, synthetic
 from eigsearch.datasets.dataset import GraphDataset, Task
 from eigsearch.datasets.directories import data_root
-from eigsearch.datasets.loaders import Source, SyntheticSource
+from eigsearch.datasets.loaders import GeneratedSource, Source, SyntheticSource
 from eigsearch.datasets.molecules import (
     MUTAG_ATOMS,
     MUTAGENICITY_ATOMS,
     NCI1_ATOMS,
     MoleculeSource,
 )
+from eigsearch.datasets.sbm_links import sbm_links
+from eigsearch.datasets.two_ways import two_ways
+from eigsearch.datasets.typed_motifs import typed_motifs
+from eigsearch.datasets.user_item_attr import UserItemAttrSource
 from eigsearch.errors import InputError
 
 HOUSE_ROLES = ("base", "middle", "bottom", "roof")
@@ -34,6 +38,7 @@ class DatasetInfo:
     citation: str
     source: Source
     node_names: tuple[str, ...] | None = None
+    target_type: str | tuple[str, str] | None = None
 
 
 def names() -> tuple[str, ...]:
@@ -64,10 +69,10 @@ def load(name: str, root: str | Path | None = None) -> GraphDataset:
 def generate(name: str, seed: int = 0) -> GraphDataset:
     """Return a synthetic data set from its generator, whatever published files there are."""
     entry = info(name)
-    if not isinstance(entry.source, SyntheticSource):
+    if not isinstance(entry.source, GeneratedSource):
         raise InputError(
             f"Expected the data set to be a synthetic one (got {entry.name!r}). "
-            "Use `load`, which downloads it."
+            "Use `load`, which reads or downloads it."
         )
     return _dataset(entry, *entry.source.generated(seed))
 
@@ -83,6 +88,7 @@ def _dataset(entry: DatasetInfo, graphs: tuple[Data, ...], provenance: str) -> G
         citation=entry.citation,
         provenance=provenance,
         node_names=entry.node_names,
+        target_type=entry.target_type,
     )
 
 
@@ -96,7 +102,7 @@ _SETS = {
             description="1,000 random trees of 20 nodes that carry a five-node cycle or house",
             citation=PGEXPLAINER,
             source=SyntheticSource(
-                "BA-2motif.npz", published.read_ba_2motifs, synthetic.ba_2motifs
+                synthetic.ba_2motifs, "BA-2motif.npz", published.read_ba_2motifs
             ),
         ),
         DatasetInfo(
@@ -105,7 +111,7 @@ _SETS = {
             class_names=HOUSE_ROLES,
             description="80 houses on a Barabási-Albert graph; a node's class is its role",
             citation=GNNEXPLAINER,
-            source=SyntheticSource("syn1.npz", published.read_node_set, synthetic.ba_shapes),
+            source=SyntheticSource(synthetic.ba_shapes, "syn1.npz", published.read_node_set),
         ),
         DatasetInfo(
             name="BA-Community",
@@ -113,7 +119,7 @@ _SETS = {
             class_names=tuple(f"{side} {role}" for side in "AB" for role in HOUSE_ROLES),
             description="two joined BA-Shapes told apart by Gaussian features",
             citation=GNNEXPLAINER,
-            source=SyntheticSource("syn2.npz", published.read_node_set, synthetic.ba_community),
+            source=SyntheticSource(synthetic.ba_community, "syn2.npz", published.read_node_set),
         ),
         DatasetInfo(
             name="Tree-Grid",
@@ -121,7 +127,7 @@ _SETS = {
             class_names=("tree", "grid"),
             description="80 grids of 3 × 3 nodes on a balanced binary tree of depth 8",
             citation=GNNEXPLAINER,
-            source=SyntheticSource("syn4.npz", published.read_node_set, synthetic.tree_grid),
+            source=SyntheticSource(synthetic.tree_grid, "syn4.npz", published.read_node_set),
         ),
         DatasetInfo(
             name="MUTAG",
@@ -149,6 +155,41 @@ _SETS = {
             citation="Wale and Karypis, ICDM 2006",
             source=MoleculeSource("NCI1"),
             node_names=NCI1_ATOMS,
+        ),
+        DatasetInfo(
+            name="Typed-Motifs",
+            task="node",
+            class_names=("ax or by", "ay or bx"),
+            description="240 typed centers; a class has more of the typed chains that speak for it",
+            citation="eigsearch",
+            source=GeneratedSource(typed_motifs),
+            target_type="center",
+        ),
+        DatasetInfo(
+            name="Two-Ways",
+            task="link",
+            class_names=("no link", "link"),
+            description="600 pairs of user and item that one of two types of path decides",
+            citation="eigsearch",
+            source=GeneratedSource(two_ways),
+            target_type=("user", "item"),
+        ),
+        DatasetInfo(
+            name="SBM-Links",
+            task="link",
+            class_names=("no link", "link"),
+            description="792 pairs in dense blocks, linked by common neighbours of one kind",
+            citation="eigsearch",
+            source=GeneratedSource(sbm_links),
+        ),
+        DatasetInfo(
+            name="UserItemAttr",
+            task="link",
+            class_names=("no link", "likes"),
+            description="714 likes of users for items, explained by short paths; not shipped",
+            citation="Zhang et al., PaGE-Link, WWW 2023",
+            source=UserItemAttrSource(),
+            target_type=("user", "item"),
         ),
     )
 }

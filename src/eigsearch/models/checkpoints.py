@@ -1,14 +1,16 @@
 """Save a trained network as safetensors with its card as JSON, and load both."""
 
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import nn
 
 from eigsearch._utils.atomic_files import atomic_path
 from eigsearch.errors import InputError
-from eigsearch.models.gnn import GNN
 from eigsearch.models.model_card import ModelCard, read_card
+from eigsearch.models.networks import build_network
 
 
 def file_stem(dataset: str, conv: str) -> str:
@@ -16,7 +18,7 @@ def file_stem(dataset: str, conv: str) -> str:
     return f"{dataset}-{conv}"
 
 
-def save_model(model: GNN, card: ModelCard, directory: str | Path) -> Path:
+def save_model(model: nn.Module, card: ModelCard, directory: str | Path) -> Path:
     """Write weights and card into the directory; return the path of the weights."""
     folder, stem = Path(directory), file_stem(card.dataset, card.recipe.conv)
     if Path(stem).name != stem:
@@ -33,14 +35,14 @@ def save_model(model: GNN, card: ModelCard, directory: str | Path) -> Path:
     return path
 
 
-def load_model(path: str | Path) -> tuple[GNN, ModelCard]:
+def load_model(path: str | Path) -> tuple[Any, ModelCard]:
     """Return the network of a `.safetensors` file in evaluation mode, and the card beside it."""
     path = Path(path)
     card = read_card(path.with_suffix(".json"))
+    sizes = (card.num_features, card.num_classes, card.recipe.width)
     try:
-        model = GNN(
-            card.recipe.conv, card.num_features, card.num_classes, card.recipe.width, task=card.task
-        )
+        types = (card.edge_types, card.target_type)
+        model = build_network(card.recipe.conv, *sizes, card.task, *types)
         model.load_state_dict(load_file(path))
     except (OSError, SafetensorError, RuntimeError, TypeError, ValueError, AttributeError) as error:
         raise InputError(

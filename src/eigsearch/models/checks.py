@@ -1,8 +1,9 @@
 """Validate a data set before training."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
 from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError
@@ -13,7 +14,7 @@ _MIN_COUNT = 6  # below, the validation part would be empty
 def check_trainable(dataset: GraphDataset) -> None:
     """Raise InputError if graphs lack features or classes, or are too few to split."""
     for number, graph in enumerate(dataset):
-        fault = _fault(graph, graph.num_nodes if dataset.task == "node" else 1)
+        fault = _missing_features(graph) or _missing_classes(dataset, graph)
         if fault:
             raise InputError(
                 f"Expected graph {number} of {dataset.name} to have {fault}. "
@@ -27,13 +28,21 @@ def check_trainable(dataset: GraphDataset) -> None:
         )
 
 
-def _fault(graph: Data, count: int) -> str | None:
+def _missing_features(graph: Any) -> str | None:
     """Return what the graph should have and has not, or None."""
-    if not isinstance(graph.get("x"), Tensor):
-        return "node features `x` to train on (got none)"
-    y = graph.get("y")
+    stores = graph.node_stores
+    if all(isinstance(store.get("x"), Tensor) for store in stores):
+        return None
+    return "node features `x` to train on (got none)"
+
+
+def _missing_classes(dataset: GraphDataset, graph: Any) -> str | None:
+    """Return what the graph should have and has not, or None."""
+    store = graph[dataset.target_type] if isinstance(dataset.target_type, str) else graph
+    y = store.y if "y" in store else None
     if not isinstance(y, Tensor):
         return "a class `y` to train on (got none)"
+    count = {"graph": 1, "node": store.num_nodes}.get(dataset.task, len(y))
     if y.shape != (count,) or y.dtype != torch.long or bool((y < 0).any()):
         return f"classes from 0 on in a `y` of int64 of shape [{count}] (got {_described(y)})"
     return None

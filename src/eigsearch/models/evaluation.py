@@ -28,10 +28,12 @@ class Accuracy:
 def batch_scores(
     model: nn.Module, dataset: GraphDataset, part: Tensor, batch_size: int
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield class scores and classes of a part, in batches of graphs; a node set is one batch."""
-    if dataset.task == "node":
-        graph = dataset[0]
-        yield model(graph.x, graph.edge_index)[part], graph.y[part]
+    """Yield class scores and classes of a part, in batches of graphs.
+
+    The nodes of a node set, and the links of a link set, are one batch.
+    """
+    if dataset.task != "graph":
+        yield _one_graph_scores(model, dataset, part), dataset.labels[part]
         return
     for batch in _loader(dataset, part, batch_size):
         yield model(batch.x, batch.edge_index, batch.batch), batch.y
@@ -39,7 +41,7 @@ def batch_scores(
 
 @torch.no_grad()
 def predict_classes(model: nn.Module, dataset: GraphDataset) -> tuple[Tensor, Tensor]:
-    """Return the true and the predicted class of each graph, or of each node."""
+    """Return the true and the predicted class of each graph, node or link."""
     model.eval()
     everything = torch.arange(dataset.num_predictions)
     batches = list(batch_scores(model, dataset, everything, _BATCH))
@@ -68,6 +70,16 @@ def accuracies(model: nn.Module, dataset: GraphDataset, parts: Split) -> Accurac
         val=evaluate(model, dataset, parts.val)[0],
         test=evaluate(model, dataset, parts.test)[0],
     )
+
+
+def _one_graph_scores(model: nn.Module, dataset: GraphDataset, part: Tensor) -> Tensor:
+    """Return the class scores of the chosen nodes or links of the one graph of a data set."""
+    graph = dataset[0]
+    typed = dataset.is_typed
+    inputs = (graph.x_dict, graph.edge_index_dict) if typed else (graph.x, graph.edge_index)
+    if dataset.task == "link":
+        return model(*inputs, graph.edge_label_index[:, part])
+    return model(*inputs)[part]
 
 
 def _loader(dataset: GraphDataset, part: Tensor, batch_size: int) -> Any:

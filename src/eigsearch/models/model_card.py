@@ -7,13 +7,15 @@ from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
 
+from torch import nn
+
 from eigsearch import datasets
 from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets.dataset import Task
 from eigsearch.errors import InputError
 from eigsearch.models.evaluation import Accuracy, evaluate
-from eigsearch.models.gnn import GNN
+from eigsearch.models.networks import type_names
 from eigsearch.models.training import TrainResult
 from eigsearch.models.training_recipes import Recipe, recipe_for
 
@@ -39,8 +41,8 @@ class ModelCard:
         dataset: The name of the data set.
         provenance: Where its graphs came from.
         data_sha256: The digest of the graphs.
-        task: Whether the network predicts graphs or nodes.
-        num_features: The width of its input.
+        task: Whether the network predicts graphs, nodes or links.
+        num_features: The width of its input; of a typed network, by node type.
         num_classes: The width of its output.
         recipe: How it was trained.
         best_epoch: The epoch that was kept.
@@ -52,13 +54,15 @@ class ModelCard:
             whole published file of that set, none of which it has seen.
         versions: The packages that it was trained with.
         command: What trains it again; empty where only Python can.
+        edge_types: The edge types of a typed network, such as `user__buys__item`.
+        target_type: The type of the nodes that it predicts, or those of the ends of links.
     """
 
     dataset: str
     provenance: str
     data_sha256: str
     task: Task
-    num_features: int
+    num_features: int | dict[str, int]
     num_classes: int
     recipe: Recipe
     best_epoch: int
@@ -69,16 +73,22 @@ class ModelCard:
     published_accuracy: float | None
     versions: dict[str, str]
     command: str
+    edge_types: list[str] | None = None
+    target_type: str | None = None
 
     def save(self, path: Path) -> None:
         """Write the card as JSON."""
-        text = json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+        values = asdict(self)
+        if self.edge_types is None:
+            del values["edge_types"], values["target_type"]
+        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
         write_atomic(path, text.encode())
 
 
 def make_card(result: TrainResult, dataset: GraphDataset) -> ModelCard:
     """Return the card of a finished training."""
     recipe = result.recipe
+    edge_types, target_type = type_names(dataset)
     return ModelCard(
         dataset=dataset.name,
         provenance=dataset.provenance,
@@ -95,6 +105,8 @@ def make_card(result: TrainResult, dataset: GraphDataset) -> ModelCard:
         published_accuracy=_published_accuracy(result.model, dataset),
         versions=_versions(),
         command=_command(recipe, dataset),
+        edge_types=edge_types,
+        target_type=target_type,
     )
 
 
@@ -113,7 +125,7 @@ def read_card(path: Path) -> ModelCard:
         ) from error
 
 
-def _published_accuracy(model: GNN, dataset: GraphDataset) -> float | None:
+def _published_accuracy(model: nn.Module, dataset: GraphDataset) -> float | None:
     """Return the accuracy on the file that the data root has for a generated set, or None."""
     if not _generated(dataset) or dataset.name not in datasets.names():
         return None

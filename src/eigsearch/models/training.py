@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from rich.console import Console
 from rich.progress import Progress
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from eigsearch._utils.name_lookup import resolve
@@ -17,7 +17,7 @@ from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError
 from eigsearch.models.checks import check_trainable
 from eigsearch.models.evaluation import Accuracy, accuracies, batch_scores, evaluate
-from eigsearch.models.gnn import CONVS, GNN
+from eigsearch.models.networks import build_network, networks_for, type_names
 from eigsearch.models.splits import Split, split
 from eigsearch.models.training_recipes import Recipe, recipe_for
 
@@ -26,7 +26,7 @@ from eigsearch.models.training_recipes import Recipe, recipe_for
 class TrainResult:
     """A trained network in evaluation mode, and how it was obtained."""
 
-    model: GNN
+    model: nn.Module
     recipe: Recipe
     accuracy: Accuracy
     best_epoch: int
@@ -44,7 +44,7 @@ def train(
     `recipe.patience` epochs bring none better. The caller's random state is left as it was.
     """
     check_trainable(dataset)
-    conv = resolve("model", conv, CONVS)
+    conv = resolve("model", conv, networks_for(dataset))
     recipe = replace(recipe or recipe_for(dataset.name, conv), conv=conv)
     _check_counts(width=recipe.width, batch_size=recipe.batch_size, max_epochs=recipe.max_epochs)
     parts = split(dataset, recipe.seed)
@@ -62,11 +62,10 @@ def train(
     )
 
 
-def build(dataset: GraphDataset, recipe: Recipe) -> GNN:
+def build(dataset: GraphDataset, recipe: Recipe) -> nn.Module:
     """Return the untrained network that the recipe describes."""
-    return GNN(
-        recipe.conv, dataset.num_features, dataset.num_classes, recipe.width, task=dataset.task
-    )
+    sizes = (dataset.num_features, dataset.num_classes, recipe.width)
+    return build_network(recipe.conv, *sizes, dataset.task, *type_names(dataset))
 
 
 def _check_counts(**counts: int) -> None:
@@ -79,9 +78,11 @@ def _check_counts(**counts: int) -> None:
 
 
 def _fit(
-    model: GNN, dataset: GraphDataset, parts: Split, recipe: Recipe, progress: bool
+    model: nn.Module, dataset: GraphDataset, parts: Split, recipe: Recipe, progress: bool
 ) -> tuple[int, int]:
     """Leave the best epoch's weights in the model; return that epoch and the number of epochs."""
+    if not list(model.parameters()):
+        return 0, 0  # a formula has nothing to learn
     optimizer = torch.optim.Adam(
         model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
     )
@@ -101,7 +102,11 @@ def _fit(
 
 
 def _train_epoch(
-    model: GNN, optimizer: torch.optim.Optimizer, dataset: GraphDataset, part: Tensor, size: int
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    dataset: GraphDataset,
+    part: Tensor,
+    size: int,
 ) -> None:
     model.train()
     for scores, y in batch_scores(model, dataset, part[torch.randperm(len(part))], size):

@@ -1,10 +1,10 @@
 """The zoo: trained networks that ship with the package."""
 
 from pathlib import Path
+from typing import Any
 
 from eigsearch._utils.name_lookup import resolve
 from eigsearch.models.checkpoints import file_stem, load_model
-from eigsearch.models.gnn import GNN
 from eigsearch.models.model_card import ModelCard
 
 WEIGHTS = Path(__file__).parent / "weights"
@@ -16,7 +16,7 @@ def names() -> tuple[tuple[str, str], ...]:
     return tuple((dataset, conv) for dataset, _, conv in (stem.rpartition("-") for stem in stems))
 
 
-def load(dataset: str, conv: str) -> tuple[GNN, ModelCard]:
+def load(dataset: str, conv: str) -> tuple[Any, ModelCard]:
     """Return a trained network in evaluation mode, and its card.
 
     >>> model, card = load("BA-2Motifs", "gin")

@@ -33,11 +33,12 @@ def train(
     from eigsearch.cli.console import print_json, print_line, print_table
     from eigsearch.cli.directories import check_directory
     from eigsearch.cli.loading import load_data
-    from eigsearch.models import CONVS, make_card, recipe_for, save_model
+    from eigsearch.models import make_card, recipe_for, save_model
     from eigsearch.models import train as fit
+    from eigsearch.models.networks import networks_for
 
     graphs = load_data(dataset, data, data_root, in_memory=True)
-    conv = resolve("model", model, CONVS)
+    conv = resolve("model", model, networks_for(graphs))
     recipe = recipe_for(graphs.name, conv)
     recipe = replace(
         recipe,
