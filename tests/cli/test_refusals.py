@@ -216,3 +216,9 @@ def test_no_explainer_is_trained_for_a_run_that_cannot_be(
 
 def test_the_page_of_a_comparison_is_html(refused) -> None:
     assert "to end in .html" in refused("compare", *BA[1:], "--report", "page.png")
+
+
+@pytest.mark.parametrize(("dataset", "model"), [("Two-Ways", "hetero"), ("Typed-Motifs", "hetero")])
+def test_explain_typed_data_set_is_refused(refused, dataset: str, model: str) -> None:
+    message = refused("explain", "--dataset", dataset, "--model", model, "--node", 0)
+    assert f"got {dataset}, whose links or typed nodes" in message

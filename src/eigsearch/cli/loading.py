@@ -23,7 +23,7 @@ from eigsearch.datasets import load as load_dataset
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets.dataset import Task
 from eigsearch.datasets.file_io import infer_task, read_safely
-from eigsearch.errors import InputError
+from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.inputs.edge_groups import GroupSpec
 from eigsearch.models import load_model, zoo
 from eigsearch.parallel import DirectorySource, MappedSource, SmilesSource, Source
@@ -75,6 +75,11 @@ def load_network(
     `package.module:Class` is imported, which runs the user's own code; a name such as `gin` is a
     network of the zoo, or with `weights` one that `eigsearch train` wrote.
     """
+    if dataset.task == "link" or dataset.target_type is not None:
+        raise UnsupportedError(
+            f"Expected a data set of untyped graphs or nodes (got {dataset.name}, whose links or "
+            "typed nodes this command cannot explain). Use its network and truth from Python."
+        )
     if ":" in model:
         return _own_model(model, weights, arguments)
     if arguments is not None:
