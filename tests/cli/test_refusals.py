@@ -218,7 +218,7 @@ def test_the_page_of_a_comparison_is_html(refused) -> None:
     assert "to end in .html" in refused("compare", *BA[1:], "--report", "page.png")
 
 
-@pytest.mark.parametrize(("dataset", "model"), [("Two-Ways", "hetero"), ("Typed-Motifs", "hetero")])
-def test_explain_typed_data_set_is_refused(refused, dataset: str, model: str) -> None:
-    message = refused("explain", "--dataset", dataset, "--model", model, "--node", 0)
+@pytest.mark.parametrize(("dataset", "node"), [("Two-Ways", []), ("Typed-Motifs", ["--node", 0])])
+def test_explain_typed_data_set_is_refused(refused, dataset: str, node: list[object]) -> None:
+    message = refused("explain", "--dataset", dataset, "--model", "hetero", *node)
     assert f"got {dataset}, whose links or typed nodes" in message
