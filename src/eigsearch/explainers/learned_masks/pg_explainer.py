@@ -105,16 +105,26 @@ class PGExplainer(Method):
             prediction = DifferentiablePrediction(model, data, target, node)
             message_layers(prediction.model)
             adapter = PyGAdapter(prediction, every_node=True)
-            inputs = _edge_inputs(adapter)
-            check_width(self.name, self._algorithm.mlp[0].in_channels, inputs.size(1))
+            inputs = _edge_inputs(self._algorithm, adapter)
+            check_width(self.name, self._input_width, inputs.size(1))
             with torch.no_grad():
                 logits = self._algorithm.mlp(inputs).flatten()
         return share_directions(logits, data)
 
+    @property
+    def _input_width(self) -> int:
+        """The width of the inputs that the MLP was trained on."""
+        assert self._algorithm is not None
+        return self._algorithm.mlp[0].in_channels
+
+    def _make_algorithm(self, adapter: PyGAdapter) -> PyGPGExplainer:
+        """Return PyG's algorithm, with the MLP that will be trained."""
+        return PyGPGExplainer(self.epochs, self.lr)
+
     def _untrained(self, adapter: PyGAdapter) -> PyGPGExplainer:
         """Return PyG's algorithm with hyper-parameters of its own, which PyG shares by class."""
         size, entropy = _GRAPH_WEIGHTS if adapter.index is None else _NODE_WEIGHTS
-        algorithm = PyGPGExplainer(self.epochs, self.lr)
+        algorithm = self._make_algorithm(adapter)
         algorithm.coeffs = {
             **PyGPGExplainer.coeffs,
             "edge_size": size if self.edge_size is None else self.edge_size,
@@ -122,7 +132,9 @@ class PGExplainer(Method):
             "temp": list(self.temperature),
         }
         algorithm.connect(*adapter.configs("phenomenon"))
-        algorithm.mlp(_edge_inputs(adapter))  # PyG draws the weights when the MLP first runs
+        algorithm.mlp(
+            _edge_inputs(algorithm, adapter)
+        )  # PyG draws the weights when the MLP first runs
         return algorithm
 
 
@@ -135,11 +147,7 @@ def _step(algorithm: PyGPGExplainer, epoch: int, adapter: PyGAdapter) -> float:
         )
 
 
-def _edge_inputs(adapter: PyGAdapter) -> Tensor:
+def _edge_inputs(algorithm: PyGPGExplainer, adapter: PyGAdapter) -> Tensor:
     """Return the embeddings of the ends of each edge, and those of the explained node."""
     embedding = get_embeddings(adapter, *adapter.inputs)[-1]
-    source, target = adapter.inputs[1]
-    parts = [embedding[source], embedding[target]]
-    if adapter.index is not None:
-        parts.append(embedding[adapter.index].expand_as(parts[0]))
-    return torch.cat(parts, dim=-1)
+    return algorithm._get_inputs(embedding, adapter.inputs[1], adapter.index)
