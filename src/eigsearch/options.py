@@ -36,6 +36,24 @@ class Options:
         "The smallest size to try, or all groups but one where there are fewer; it goes before "
         "`sparsity`.",
     )
+    max_size: int | None = _option(
+        None,
+        "The largest size to try, beside `sparsity`; by default `sparsity` alone sets the limit.",
+    )
+    connected: bool = _option(
+        False,
+        "Whether the explanation has to be in one piece, around the node if a node is explained.",
+    )
+    rather_than: int | None = _option(
+        None,
+        "The class to explain the target against, instead of all other classes: φ is "
+        "log p(target) − log p(rather_than).",
+    )
+    above: float | None = _option(
+        None,
+        "For a regression: explain why the value is above this one, so that only what holds it up "
+        "counts, and not what holds it down.",
+    )
     groups: GroupSpec = _option(
         "auto",
         "What is removed together: `auto` and `undirected` join an edge with its reverse, "
@@ -89,9 +107,11 @@ class Options:
         from eigsearch.engines import ENGINES
         from eigsearch.inference.output_type import check_names
         from eigsearch.search import check_min_size, check_sparsity
+        from eigsearch.search.sizes import check_max_size
 
         check_sparsity(self.sparsity)
         check_min_size(self.min_size)
+        check_max_size(self.max_size, self.min_size)
         check_names(self.task, self.return_type)
         if self.engine not in ENGINES:
             raise InputError(
@@ -126,6 +146,10 @@ class OptionsDict(TypedDict, total=False):
 
     sparsity: float
     min_size: int
+    max_size: int | None
+    connected: bool
+    rather_than: int | None
+    above: float | None
     groups: GroupSpec
     return_type: str
     task: str

@@ -38,7 +38,7 @@ from eigsearch.inference.output_type import (
     resolve_target,
 )
 from eigsearch.inference.prediction import PredictedInstance, with_prediction
-from eigsearch.inference.target import phi_rows
+from eigsearch.inference.target import Target, contrast_target, phi_rows
 from eigsearch.inputs.instance import Instance, PreparedInstance
 from eigsearch.options import Options
 from eigsearch.ranking.linear_gradients import LinearGradients, linear_rankings
@@ -100,7 +100,7 @@ class Pipeline:
         outputs = self._outputs(prepared, with_removals)
         output_type = self._read(prepared, torch.stack([rows[0] for rows in outputs]))
         aims = [
-            resolve_target(output_type, rows[0], instance.target)
+            self._aim(output_type, rows[0], instance.target)
             for rows, instance in zip(outputs, instances, strict=True)
         ]
         phis = phi_rows([target for target, _ in aims], outputs)
@@ -114,6 +114,17 @@ class Pipeline:
             )
             for instance, (target, prediction), phi in zip(prepared, aims, phis, strict=True)
         ]
+
+    def _aim(
+        self, output_type: OutputType, output: Tensor, target: int | None
+    ) -> tuple[Target, int | float]:
+        """Return the target of one prediction under the options, and the prediction."""
+        aimed, prediction = resolve_target(output_type, output, target)
+        options = self.options
+        if options.rather_than is not None or options.above is not None:
+            contrast = options.rather_than, options.above
+            aimed = contrast_target(aimed, prediction, output.numel(), *contrast)
+        return aimed, prediction
 
     def _outputs(self, prepared: Sequence[PreparedInstance], with_removals: bool) -> list[Tensor]:
         """Return the output row of each graph, followed by those without each of its groups.
@@ -190,9 +201,14 @@ class Pipeline:
             self.options.sparsity,
             self.options.min_size,
             instance.edge_arrays,
+            self.options.max_size,
+            self.options.connected,
+            instance.anchors,
         )
+        if self.options.connected:
+            problem = problem.grown()
         outcome = yield from self.options.strategy().steps(problem)
-        return make_explanation(instance, ranking, outcome, engine, self._config)
+        return make_explanation(instance, problem.ranking, outcome, engine, self._config)
 
     @cached_property
     def _configured(self) -> Any:

@@ -11,8 +11,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import eigsearch
 from eigsearch.ranking.ranking import rank
 from eigsearch.search.connected import Connectivity, count_components
+from tests.search.brute import Net, gain_of, random_graph, undirected
 
 Edges = list[tuple[int, int]]
 
@@ -54,7 +56,8 @@ def test_grow_prefixes_up_to_the_limit_are_connected(
     assert sorted(grown.order.tolist()) == list(range(len(edges)))
     rows = np.stack([grown.keep(size).numpy() for size in range(1, grown.limit + 1)])
     assert own.is_connected(rows).all()
-    assert grown.cuts[-1] == grown.limit == grown.within(99)
+    assert grown.cuts[-1] == len(edges)
+    assert grown.cuts_between(1, 99)[-1] == grown.limit == grown.within(99)
     if anchor is None:  # everything that the best group reaches
         piece = nx.node_connected_component(nx.Graph(edges), edges[int(grown.order[0])][0])
         assert grown.limit == sum(u in piece for u, _ in edges)
@@ -93,3 +96,36 @@ def test_edges_without_a_group_link_the_groups_at_their_ends() -> None:
 def test_count_components(edges: Edges, nodes: list[int], expected: int) -> None:
     edge_index = np.array(edges, dtype=np.int64).reshape(-1, 2).T
     assert count_components(edge_index, nodes) == expected
+
+
+@pytest.mark.parametrize(
+    "search", ["sweep", "resweep", "refine", "anchored", "exhaustive", "fixed"]
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_explain_connected_is_in_one_piece(search: str, seed: int) -> None:
+    data = random_graph(seed, nodes=10, edges=13)
+    found = eigsearch.explain(Net(seed), data, search=search, connected=True)
+    assert found.components == 1
+    assert found.size >= 2
+    assert found.at(3).components == 1
+
+
+def test_explain_connected_exhaustive_is_the_best_connected_one() -> None:
+    model, data = Net(3), random_graph(4, nodes=7, edges=8)
+    found = eigsearch.explain(model, data, search="exhaustive", connected=True)
+    edges = undirected(data)
+    best = max(
+        gain_of(model, data, set(chosen), found.target)
+        for size in range(2, 5)
+        for chosen in combinations(edges, size)
+        if nx.is_connected(nx.Graph(chosen))
+    )
+    assert found.gain == pytest.approx(best, abs=1e-5)
+
+
+def test_explain_max_size_is_the_limit() -> None:
+    data = random_graph(4, nodes=12, edges=24)
+    for search in ("sweep", "refine", "fixed"):
+        found = eigsearch.explain(Net(3), data, search=search, sparsity=0.0, max_size=4)
+        assert found.size <= 4
+        assert int(found.curve.size.max()) <= 4

@@ -82,6 +82,14 @@ Sparsity = Annotated[
     float, _option("The share of edges to leave out at least; 0 sets no limit.", _HOW)
 ]
 MinSize = Annotated[int, _option("The smallest size to try.", _HOW)]
+MaxSize = Annotated[int | None, _option("The largest size to try, beside --sparsity.", _HOW)]
+Connected = Annotated[bool, _option("Keep the explanation in one piece.", _HOW, "--connected")]
+RatherThan = Annotated[
+    int | None, _option("The class to explain the target against; all others by default.", _WHAT)
+]
+Above = Annotated[
+    float | None, _option("For a regression: explain why the value is above this one.", _WHAT)
+]
 Groups = Annotated[str, _option("What is removed together: auto, undirected or directed.", _HOW)]
 ReturnType = Annotated[str, _option("What the model returns: auto, raw, log_probs or probs.", _HOW)]
 Task = Annotated[

@@ -53,7 +53,8 @@ def output_name(explanation: SubgraphExplanation, class_name: str) -> str:
     """Return what φ is called: the probability of a class, or an output of a regression."""
     if explanation.config.get("task") == "regression":
         return f"output {explanation.target}"
-    return f"P({class_name})"
+    other = explanation.config.get("rather_than")
+    return f"P({class_name})" if other is None else f"P({class_name} rather than {other})"
 
 
 def decimals(value: float) -> str:

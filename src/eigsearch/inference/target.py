@@ -8,13 +8,13 @@ candidates as probabilities do and still tell them apart where the probability i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from eigsearch.errors import ModelError
+from eigsearch.errors import InputError, ModelError
 
 ReturnType = Literal["raw", "log_probs", "probs"]
 Task = Literal["multiclass_classification", "binary_classification", "regression"]
@@ -30,11 +30,20 @@ class Target:
         task: The kind of output, in PyG's words.
         return_type: What the model returns: raw scores, log-probabilities or probabilities.
         index: The class; for a regression or several binary outputs, the output column.
+        rather_than: The class that it is explained against; None for all others.
+        above: The value that a regressed one is above; None if change either way counts.
     """
 
     task: Task
     return_type: ReturnType
     index: int
+    rather_than: int | None = None
+    above: float | None = None
+
+    @property
+    def is_two_sided(self) -> bool:
+        """Whether change counts in both directions, as for a regression without a threshold."""
+        return self.task == "regression" and self.above is None
 
     def phi(self, output: Tensor) -> Tensor:
         """Return φ in float64 for each row of a model's output `[n, C]`."""
@@ -52,7 +61,7 @@ class Target:
     def change(self, before: Tensor, after: Tensor) -> Tensor:
         """Return how much was lost between two values; a regression counts change both ways."""
         lost = before - after
-        return lost.abs() if self.task == "regression" else lost
+        return lost.abs() if self.is_two_sided else lost
 
     def _binary_log_odds(self, output: Tensor) -> Tensor:
         single = output.size(1) == 1
@@ -66,14 +75,20 @@ class Target:
     def _multiclass_log_odds(self, output: Tensor) -> Tensor:
         if self.return_type == "probs":
             output = output.clamp_min(_TINY).log()
+        if self.rather_than is not None:
+            return output[:, self.index] - output[:, self.rather_than]
         others = torch.cat([output[:, : self.index], output[:, self.index + 1 :]], dim=1)
         return output[:, self.index] - torch.logsumexp(others, dim=1)
 
 
 def phi_rows(targets: Sequence[Target], outputs: Sequence[Tensor]) -> list[Tensor]:
     """Return φ for the output rows of many requests; one calculation where their kind is one."""
-    kinds = {(target.task, target.return_type) for target in targets}
-    if len(kinds) != 1 or targets[0].task != "multiclass_classification":
+    kinds = {(target.task, target.return_type, target.rather_than) for target in targets}
+    if (
+        len(kinds) != 1
+        or targets[0].task != "multiclass_classification"
+        or targets[0].rather_than is not None
+    ):
         return [target.phi(output) for target, output in zip(targets, outputs, strict=True)]
     counts = torch.tensor([len(output) for output in outputs])
     index = torch.tensor([target.index for target in targets]).repeat_interleave(counts)[:, None]
@@ -83,6 +98,66 @@ def phi_rows(targets: Sequence[Target], outputs: Sequence[Tensor]) -> list[Tenso
     index = index.to(rows.device)
     others = rows.scatter(1, index, -torch.inf).logsumexp(dim=1)
     return list((rows.gather(1, index).squeeze(1) - others).split(counts.tolist()))
+
+
+def contrast_target(
+    target: Target,
+    prediction: int | float,
+    columns: int,
+    rather_than: int | None,
+    above: float | None,
+) -> Target:
+    """Return the target explained against another class, or above a value.
+
+    Args:
+        target: The target.
+        prediction: What the model predicts.
+        columns: The number of columns of the model's output.
+        rather_than: The other class, or None.
+        above: The value, or None.
+
+    Raises:
+        InputError: If the task has no such contrast, or the prediction is not above the value.
+    """
+    if rather_than is not None:
+        _check_rather_than(target, columns, rather_than)
+        if columns > 1:  # of two classes in one column, the other one is all others
+            target = replace(target, rather_than=int(rather_than))
+    if above is not None:
+        _check_above(target, prediction, above)
+        target = replace(target, above=float(above))
+    return target
+
+
+def _check_rather_than(target: Target, columns: int, rather_than: int) -> None:
+    exclusive = target.task == "multiclass_classification" or (
+        target.task == "binary_classification" and columns == 1
+    )
+    if not exclusive:
+        raise InputError(
+            "Expected `rather_than` with classes of which one is predicted (got a "
+            f"{'regression' if target.task == 'regression' else 'model with several labels'}). "
+            "Leave it out; a regression takes `above`."
+        )
+    classes = max(columns, 2)
+    if rather_than not in range(classes) or rather_than == target.index:
+        raise InputError(
+            f"Expected `rather_than` to be a class from 0 to {classes - 1} other than the "
+            f"explained one, {target.index} (got {rather_than!r}). Pass `target` and `rather_than`."
+        )
+
+
+def _check_above(target: Target, prediction: int | float, above: float) -> None:
+    if target.task != "regression":
+        raise InputError(
+            f"Expected `above` with a regression (got {target.task}). "
+            "For classes, pass `rather_than`."
+        )
+    if not prediction > above:
+        raise InputError(
+            f"Expected the prediction to be above {above} (got {prediction:.4g}). "
+            "Pass a value that it is above."
+        )
 
 
 def check_finite(output: Tensor) -> None:

@@ -69,6 +69,10 @@ class Problem:
         """Return which keep-rows are connected, or all of them if none has to be."""
         return self.connectivity.is_connected(rows) if self.connected else np.ones(len(rows), bool)
 
+    def grown(self) -> Problem:
+        """Return the same problem along a ranking whose prefixes are connected."""
+        return replace(self, ranking=self.connectivity.grow(self.ranking))
+
     def reranked(self, ranking: Ranking) -> Ranking:
         """Return a ranking whose prefixes are connected, if they have to be."""
         return self.connectivity.grow(ranking) if self.connected else ranking
@@ -86,7 +90,7 @@ class Problem:
 
     def contrast(self, phi_kept: Array, phi_removed: Array) -> Array:
         """Return the gain in units of φ, which differs even where probabilities saturate."""
-        if self.target.task == "regression":
+        if self.target.is_two_sided:
             phi_full = float(self.phi_full)
             return np.abs(phi_full - phi_removed) - np.abs(phi_full - phi_kept)
         return phi_kept - phi_removed

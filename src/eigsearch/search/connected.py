@@ -105,8 +105,9 @@ class Connectivity:
         first = np.concatenate(batches)
         others = order[~np.isin(order, first)]
         grown = torch.from_numpy(np.concatenate([first, others]))
-        cuts = tuple(np.cumsum([len(batch) for batch in batches]).tolist())
-        return ConnectedRanking(ranking.score, grown, cuts, len(first))
+        cuts = np.cumsum([len(batch) for batch in batches]).tolist()
+        end = [] if len(first) == self.count else [self.count]
+        return ConnectedRanking(ranking.score, grown, (*cuts, *end), len(first))
 
     def _growth(self, seeds: Array, tie: Array, position: Array) -> list[Array]:
         """Return the groups that are taken up together, step by step, from the given frontier."""
@@ -142,6 +143,10 @@ class ConnectedRanking(Ranking):
     def within(self, size: int) -> int:
         """Return the size, or the largest one that is connected."""
         return min(size, self.limit)
+
+    def cuts_between(self, smallest: int, largest: int) -> list[int]:
+        """Return the connected sizes of a range that split no tie."""
+        return super().cuts_between(smallest, min(largest, self.limit))
 
 
 def count_components(edge_index: Array, nodes: Sequence[int] | Array) -> int:
