@@ -55,9 +55,16 @@ class CandidateSet:
         raise NotImplementedError
 
 
-# A ranker or a search yields candidate sets and is sent one tensor of φ for each. A scheduler runs
-# many of these generators in lockstep, so that their candidates share model calls.
-EvalCoroutine = Generator[Sequence[CandidateSet], list[Tensor], Result]
+@dataclass(frozen=True)
+class RawOutputs:
+    """Candidates whose output rows are wanted, all columns of them, instead of φ."""
+
+    candidate_set: CandidateSet
+
+
+# A ranker or a search yields candidate sets and is sent one tensor for each: φ, or output rows.
+# A scheduler runs many of these generators in lockstep, so that their candidates share model calls.
+EvalCoroutine = Generator[Sequence[CandidateSet | RawOutputs], list[Tensor], Result]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from eigsearch.errors import InputError
 if TYPE_CHECKING:  # torch takes seconds to import, and `--help` reads this module
     from eigsearch.inference.model_call import Forward
     from eigsearch.inputs.edge_groups import GroupSpec
-    from eigsearch.ranking.rankers import Ranker
+    from eigsearch.ranking.rankers import CandidateRanker, Ranker
     from eigsearch.search import Search
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -86,9 +86,10 @@ class Options:
         "How many bytes computing may take, besides the model and the data; candidates are "
         "evaluated in smaller batches where needed. No limit by default.",
     )
-    ranker: Ranker | None = _option(
+    ranker: str | Ranker | None = _option(
         None,
-        "What scores edges or nodes; None takes the linear gradients of EiG-Search.",
+        "What scores edges or nodes: `linear_gradients`, the default; `output_norm`, the paper's "
+        "score for node tasks, by the change of all outputs; or an explainer.",
         flag=False,
     )
     search: str | Search | None = _option(
@@ -121,6 +122,13 @@ class Options:
         _check_positive("max_batch_nodes", self.max_batch_nodes, "the measured default")
         _check_positive("max_memory", self.max_memory, "no limit")
         self.strategy()
+        self.make_ranker()
+
+    def make_ranker(self) -> Ranker | CandidateRanker:
+        """Return the ranker that the options name."""
+        from eigsearch.ranking.registry import make_ranker
+
+        return make_ranker(self.ranker)
 
     def strategy(self) -> Search:
         """Return the search that the options name."""
@@ -157,7 +165,7 @@ class OptionsDict(TypedDict, total=False):
     engine: str
     max_batch_nodes: int | None
     max_memory: int | None
-    ranker: Ranker | None
+    ranker: str | Ranker | None
     search: str | Search | None
     size: int | None
 

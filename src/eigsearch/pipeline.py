@@ -70,6 +70,7 @@ class Pipeline:
             options.engine,
         )
         self._fields = FieldFinder(model, options.groups, self._batched)
+        self._ranker = options.make_ranker()
         self._output_type: OutputType | None = None
         self._checked = False
 
@@ -176,7 +177,7 @@ class Pipeline:
 
     @property
     def _ranks_by_gradients(self) -> bool:
-        return self.options.ranker is None or isinstance(self.options.ranker, LinearGradients)
+        return isinstance(self._ranker, LinearGradients)
 
     def _known_rankings(self, predicted: Sequence[PredictedInstance]) -> Sequence[Ranking | None]:
         """Return the rankings of a window at once where all removals were evaluated with it."""
@@ -192,8 +193,7 @@ class Pipeline:
         if instance.groups.count == 0:
             return empty_explanation(instance, engine, self._config)
         if ranking is None:
-            ranker = self.options.ranker or LinearGradients()
-            ranking = yield from rank_with(ranker, instance, self._configured)
+            ranking = yield from rank_with(self._ranker, instance, self._configured)
         problem = Problem(
             instance.target,
             instance.phi_full,

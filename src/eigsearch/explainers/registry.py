@@ -25,6 +25,7 @@ GROUP = "eigsearch.explainers"
 
 _BUILT_IN = {  # name → "module below eigsearch.explainers:class", in the order of listings
     "eig_search": "perturbation.eig_search:EiGSearchRanking",
+    "output_norm": "perturbation.output_norm:OutputNormRanking",
     "sa": "gradient.saliency:Sensitivity",
     "grad": "gradient.grad:Grad",
     "gradcam": "gradient.gradcam:GradCAM",

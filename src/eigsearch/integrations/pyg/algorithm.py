@@ -38,7 +38,9 @@ class EiGSearch(ExplainerAlgorithm):
     Task and return type come from the `Explainer`'s model configuration. With a `batch` vector,
     each graph gets a subgraph of its own. With several nodes in `index`, each is explained by
     itself: `edge_mask` is the union of their subgraphs, `edge_score` the highest score that an
-    edge has for any of them, and `details` holds the single explanations.
+    edge has for any of them, and `details` holds the single explanations. To compare
+    `edge_score` with a ground truth of node tasks, as the paper does, pass
+    `ranker="output_norm"`: its scores have no sign.
 
     PyG's `Explainer` sets the training flag of all sub-modules to that of the model. Where single
     ones differ (a frozen normalisation, say), use `eigsearch.explain`, which restores each.
