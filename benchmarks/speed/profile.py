@@ -27,17 +27,12 @@ from benchmarks.speed.engines import WHOLE, bare_forward, candidate_batches
 from benchmarks.speed.timing import write
 from eigsearch import datasets, explain_dataset
 from eigsearch.engines.incremental import context
-from eigsearch.engines.incremental.context import Scene
+from eigsearch.engines.incremental.context import EvalContext
 from eigsearch.engines.incremental.engine import IncrementalEngine
-from eigsearch.engines.incremental.messages import Step
-from eigsearch.engines.incremental.pooling import Readout
 from eigsearch.models import zoo
 
 ENGINE = [(IncrementalEngine, "_compute")]
-INDEX = [
-    (Scene, "__init__"), (Scene, "next_table"), (Step, "__init__"), (Step, "unite"),
-    (Step, "bags"), (Step, "bags_with_own"), (Readout, "active"),
-]  # fmt: skip
+INDEX = [(EvalContext, "__init__"), (EvalContext, "once")]
 # Of the rows distinct, below which the engine compares those of the next layer.
 STATES = {"computed once": context._WORTH_COMPARING, "each for itself": 0.0}
 
@@ -47,10 +42,11 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.seconds = 0.0
+        self._running = False
 
     @contextmanager
     def around(self, functions: Sequence[tuple[type, str]]) -> Iterator[None]:
-        """Time calls of the functions, which do not call each other, while the context lasts."""
+        """Time calls of the functions while the context lasts; of nested ones the outermost."""
         with ExitStack() as stack:
             for owner, name in functions:
                 timed = self._timed(getattr(owner, name))
@@ -59,10 +55,13 @@ class Stopwatch:
 
     def _timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **kwargs: Any) -> Any:
-            began = time.process_time()
+            if self._running:
+                return function(*args, **kwargs)
+            self._running, began = True, time.process_time()
             try:
                 return function(*args, **kwargs)
             finally:
+                self._running = False
                 self.seconds += time.process_time() - began
 
         return timed

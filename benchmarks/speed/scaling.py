@@ -23,7 +23,7 @@ import eigsearch
 from benchmarks.speed.timing import write
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes
 from eigsearch.engines.incremental.index.state_table import base_table
-from eigsearch.engines.incremental.index.timelines import build_lanes
+from eigsearch.engines.incremental.index.timelines import build_timelines
 from eigsearch.engines.request import Chunk, Request
 
 FEATURES, LAYERS = 8, 3
@@ -91,10 +91,10 @@ def incremental_rows(data: Data) -> int:
     total = 0
     for candidate_set in candidate_sets:
         table = base_table(
-            build_lanes([Chunk(Request(instance, candidate_set), 0, len(candidate_set))])
+            build_timelines([Chunk(Request(instance, candidate_set), 0, len(candidate_set))])
         )
         for _ in range(LAYERS):
-            table = table.spread(degrees_matter=False, needed=None)
+            table = table.propagate()
             total += len(table)
     return total
 

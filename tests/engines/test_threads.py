@@ -5,15 +5,16 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import torch
-from torch import Tensor, fx, nn
+from torch import Tensor, nn
 from torch_geometric.nn.aggr import Aggregation
 
 import eigsearch
+from eigsearch.engines.incremental.state_tensor import StateTensor
 from tests.nets import house, make_net
 
 
 class Interrupted(nn.Module):
-    """A model that has another thread call a second one in the middle of its own trace."""
+    """A model that has another thread call a second one in the middle of its own run on states."""
 
     def __init__(self, second: nn.Module) -> None:
         super().__init__()
@@ -21,7 +22,7 @@ class Interrupted(nn.Module):
         self.heard: list[Tensor] = []
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        if isinstance(x, fx.Proxy):
+        if isinstance(x, StateTensor):
             with ThreadPoolExecutor(1) as other:
                 self.heard.append(other.submit(answer, self.second[0]).result())
         return self.net(x, edge_index, batch=batch)
@@ -34,7 +35,7 @@ def answer(model: nn.Module) -> Tensor:
         return model(data.x, data.edge_index, batch=torch.zeros(data.num_nodes, dtype=torch.long))
 
 
-def test_a_model_can_be_called_while_another_is_traced() -> None:
+def test_a_model_can_be_called_while_another_runs_on_states() -> None:
     second = make_net("GCN", seed=1)
     model, expected = Interrupted(second), answer(second)
     assert eigsearch.explain(model, house()).engine == "incremental"

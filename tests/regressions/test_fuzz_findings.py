@@ -107,16 +107,16 @@ def test_a_node_that_hears_from_both_directions() -> None:
 def test_a_refused_graph_is_computed_the_same_before_and_after_the_model_is_understood(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Weights and self-loops of its own are more than the incremental engine knows of a GCN."""
+    """Two weighted self-loops of one node are more than the incremental engine knows of a GCN."""
     looped = house()
-    looped.edge_index = torch.cat([looped.edge_index, torch.tensor([[0], [0]])], dim=1)
+    looped.edge_index = torch.cat([looped.edge_index, torch.zeros(2, 2, dtype=torch.long)], dim=1)
     plain, model = house(1), make_net("GCN", "sum")
     for data in (looped, plain):
         data.edge_weight = torch.linspace(0.5, 2, data.num_edges)
     before = families_of(lambda: eigsearch.explain(model, looped), monkeypatch)
     assert eigsearch.explain(model, plain).engine == "incremental"
     after = families_of(lambda: eigsearch.explain(model, looped), monkeypatch)
-    assert before[-len(after) :] == after  # what comes before them is to understand the model
+    assert before[-3:] == after[-3:]  # what comes before them is to understand the model
 
 
 def families_of(run: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> list[list[type]]:

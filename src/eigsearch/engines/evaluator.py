@@ -12,7 +12,7 @@ from eigsearch._utils import tolerances
 from eigsearch._utils.tolerances import outputs_close
 from eigsearch.candidates import ExplicitMasks, LeaveOneOut, SingleFlips, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
-from eigsearch.engines.incremental import IncrementalEngine, Unservable, expected_rows
+from eigsearch.engines.incremental import IncrementalEngine, NotServed, expected_rows
 from eigsearch.engines.request import Request
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inference.target import phi_rows
@@ -37,6 +37,7 @@ class AutoEvaluator:
         self.batched = batched
         self.incremental = incremental
         self.name = name
+        self._verified: set[tuple[str, ...]] = set()  # signatures of graphs that were compared
 
     def one_per_call(self) -> AutoEvaluator:
         """Return an evaluator for models whose outputs depend on what shares a call."""
@@ -85,35 +86,34 @@ class AutoEvaluator:
         possible = self.name != "batched" and self.batched.shares_calls
         if not possible or groups < _ENOUGH_GROUPS:
             return False
-        traced = self.incremental.traced(instance)
-        if traced is not None and not traced.confirmed:
+        signature = instance.signature
+        if not self.incremental.reason(instance) and signature not in self._verified:
             entries = sorted({0, groups // 2, groups - 1})
             everything = torch.ones(groups, dtype=torch.bool)
             flips = SingleFlips(everything, entries, SubgraphKind.ALL_NODES)
             self._incremental([Request(instance, flips)])
-        traced = self.incremental.traced(instance)
-        return traced is not None and traced.confirmed
+        return signature in self._verified and not self.incremental.reason(instance)
 
     def _incremental(self, requests: Sequence[Request]) -> list[Tensor]:
         try:
             outputs = self.incremental.outputs(requests)
-            traced = self.incremental.traced(requests[0].instance)
-            if traced is not None and not traced.confirmed:
+            signature = requests[0].instance.signature
+            if signature not in self._verified:
                 self._verify(requests[0], outputs[0])
-                traced.confirmed = True
+                self._verified.add(signature)
             return outputs
-        except Unservable as reason:
+        except NotServed as reason:
             self.incremental.refuse(requests[0].instance, str(reason))
             return self.batched.outputs(requests)
 
     def _verify(self, request: Request, found: Tensor) -> None:
-        """Raise Unservable if candidates of a request have other outputs in the batched engine."""
+        """Raise NotServed if candidates of a request have other outputs in the batched engine."""
         entries = sorted({0, len(request) // 2, len(request) - 1})
         masks = torch.cat([request.candidate_set.rows(i, i + 1) for i in entries])
         kind = request.candidate_set.subgraph_kind
         (expected,) = self.batched.outputs([Request(request.instance, ExplicitMasks(masks, kind))])
         if torch.finfo(expected.dtype).eps > _FINE:
-            raise Unservable("in this number format, rounding alone makes engines disagree")
+            raise NotServed("In this number format, rounding alone makes engines disagree.")
         if not outputs_close(expected, found[entries], tolerances.ENGINES):
             warnings.warn(
                 "Expected both engines to agree on this model (got a difference of "
@@ -121,7 +121,7 @@ class AutoEvaluator:
                 "over; please report the model.",
                 stacklevel=2,
             )
-            raise Unservable("the engines disagree on this model")
+            raise NotServed("The engines disagree on this model.")
 
 
 def _by_signature(requests: Sequence[Request]) -> list[list[Request]]:

@@ -26,7 +26,7 @@ from torch_geometric.nn import (
 import eigsearch
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes, SingleFlips
 from eigsearch.engines import BatchedEngine, Request
-from eigsearch.engines.incremental import IncrementalEngine, interpreter, pooling
+from eigsearch.engines.incremental import IncrementalEngine, model_run, pooling
 from eigsearch.engines.incremental.index import state_table
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.model_call import ModelCall
@@ -96,12 +96,15 @@ def test_attention_to_single_features(pairs_per_row: int, monkeypatch: pytest.Mo
     assert_same(model, candidate_sets(prepare_graph(house(), "auto")))
 
 
-@pytest.mark.parametrize("conv", MORE_CONVS)
+SERVED = [conv for conv in (*CONVS, *MORE_CONVS) if conv != "MF"]
+
+
+@pytest.mark.parametrize("conv", [conv for conv in MORE_CONVS if conv in SERVED])
 def test_further_layers(conv: str) -> None:
     assert_same(make_net(conv, "mean"), candidate_sets(prepare_graph(house(), "auto")))
 
 
-@pytest.mark.parametrize("conv", [*CONVS, *MORE_CONVS])
+@pytest.mark.parametrize("conv", SERVED)
 def test_one_node(conv: str) -> None:
     torch.manual_seed(0)
     model, data = make_net(conv, None), house()
@@ -153,7 +156,7 @@ def plain(data: Data) -> Data:
     return data
 
 
-@pytest.mark.parametrize("conv", [*CONVS, *MORE_CONVS])
+@pytest.mark.parametrize("conv", SERVED)
 def test_many_equal_neighbourhoods(conv: str) -> None:
     """What is computed once for all rows of one colour is right for each of them."""
     torch.manual_seed(0)
@@ -195,7 +198,7 @@ def test_as_on_large_graphs(pool: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Moody(nn.Module):
-    """Does what torch.fx cannot write down."""
+    """Decides by the number of all nodes of a batch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -221,7 +224,7 @@ def test_an_operation_that_fails_on_states_is_left_to_the_batched_engine(
     def fail(*_: Any) -> None:
         raise IndexError("of whatever a layer does")
 
-    monkeypatch.setattr(interpreter, "run_layer", fail)
+    monkeypatch.setattr(model_run, "apply", fail)
     ex = eigsearch.explain(make_net(), house(), engine="incremental")
     assert ex.engine == "batched"
     torch.testing.assert_close(
@@ -241,7 +244,7 @@ def test_a_layer_that_minds_the_order_of_messages_is_served_by_the_batched_engin
         assert eigsearch.explain(model, data, engine="incremental").engine == "batched"
 
 
-@pytest.mark.parametrize("scheme", ["max", "std", "median", ["mean", "min"]])
+@pytest.mark.parametrize("scheme", ["max", "std", ["mean", "min"]])
 def test_layers_that_do_not_are_served(scheme: str | list[str]) -> None:
     model = make_net("Edge", "sum")
     width = WIDTH // 2 if isinstance(scheme, list) else WIDTH
@@ -269,28 +272,27 @@ HOOKS = {
 
 
 @pytest.mark.parametrize("step", HOOKS)
-def test_a_layer_with_hooks_is_served_by_the_batched_engine(step: str) -> None:
+def test_hooks_inside_a_layer_count(step: str) -> None:
     torch.manual_seed(0)
     model, data = make_net("GIN", "mean"), house()
     before = eigsearch.explain(model, data, engine="incremental")
     layer = next(module for module in model.modules() if isinstance(module, MessagePassing))
     handle = getattr(layer, f"register_{step}_forward_hook")(HOOKS[step])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = eigsearch.explain(model, data, engine="incremental")
-    assert found.engine == "batched"
-    assert found.value == eigsearch.explain(model, data, engine="batched").value
+    found = eigsearch.explain(model, data, engine="incremental")
+    expected = eigsearch.explain(model, data, engine="batched")
+    assert found.engine == "incremental"
+    torch.testing.assert_close(found.edge_score, expected.edge_score, rtol=1e-5, atol=1e-5)
     handle.remove()
     again = eigsearch.explain(model, data, engine="incremental")
     assert (again.engine, again.value) == ("incremental", before.value)
 
 
-def test_a_listener_before_a_message_is_a_hook_too() -> None:
+def test_a_listener_before_a_message_hears_it() -> None:
     torch.manual_seed(0)
     model, heard = make_net("GIN", "mean"), []
     layer = next(module for module in model.modules() if isinstance(module, MessagePassing))
     layer.register_message_forward_pre_hook(lambda layer, inputs: heard.append(inputs))
-    assert eigsearch.explain(model, house(), engine="incremental").engine == "batched"
+    assert eigsearch.explain(model, house(), engine="incremental").engine == "incremental"
     assert heard
 
 
@@ -310,7 +312,7 @@ def test_a_disagreement_is_told_and_overruled(monkeypatch: pytest.MonkeyPatch) -
     assert torch.equal(found.edge_mask, expected.edge_mask)
 
 
-def test_a_model_that_changed_its_mind_is_traced_again() -> None:
+def test_a_model_that_changed_its_mind_is_run_as_it_is() -> None:
     torch.manual_seed(0)
     model, data = vivid(Residual()), house()
     first = eigsearch.explain(model, data, engine="incremental")

@@ -6,7 +6,8 @@ import logging
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -21,10 +22,9 @@ from eigsearch.candidates import (
     SingleFlips,
     SubgraphKind,
 )
-from eigsearch.engines.incremental.context import Budget, Scene, TooLarge, Unservable
+from eigsearch.engines.incremental.context import Budget, Deeper, EvalContext, NotServed, TooLarge
 from eigsearch.engines.incremental.index.timelines import toggles
-from eigsearch.engines.incremental.interpreter import Interpreter
-from eigsearch.engines.incremental.tracing import Trace, trace
+from eigsearch.engines.incremental.model_run import run_model
 from eigsearch.engines.memory import PROBE, measure_peak_bytes, rows_within
 from eigsearch.engines.request import Chunk, Request
 from eigsearch.inference.model_call import ModelCall
@@ -39,7 +39,11 @@ DEFAULT_ROWS = 65_536
 
 
 class IncrementalEngine:
-    """Computes leave-one-out, prefix and toggle families from their distinct states alone."""
+    """Computes leave-one-out, prefix and flip sets from their distinct states alone.
+
+    The model's own forward runs each time, on state tensors. What is kept of a model is how deep
+    it was, which each run confirms, and why graphs with some attributes are not served.
+    """
 
     def __init__(
         self, model_call: ModelCall, max_rows: int | None = None, max_memory: int | None = None
@@ -47,58 +51,73 @@ class IncrementalEngine:
         self.model_call = model_call
         self.budget = Budget(max_rows or DEFAULT_ROWS)
         self.max_memory = max_memory
-        self._traces: dict[tuple[str, ...], Trace | None] = {}
+        self._reasons: dict[tuple[str, ...], str] = {}
+        self._depths = _remembered_depths(model_call.model)
 
     def serves(self, request: Request) -> bool:
-        """Tell whether this engine can compute the request."""
-        return _has_structure(request) and self.traced(request.instance) is not None
+        """Return whether this engine may compute the request, as far as is known."""
+        return _has_structure(request) and not self.reason(request.instance)
+
+    def reason(self, instance: PreparedInstance) -> str:
+        """Return why graphs with these attributes are not served, "" if they are."""
+        signature = instance.signature
+        if signature not in self._reasons and signature not in self._depths:
+            try:  # on the whole graph, which also shows how far the model passes messages
+                self._run([Chunk(Request(instance, FullGraph(instance.groups.count)), 0, 1)])
+            except NotServed as reason:
+                self.refuse(instance, str(reason))
+        return self._reasons.get(signature, "")
 
     def layers(self, instance: PreparedInstance) -> int:
-        """Return the depth of the traced model."""
-        traced = self.traced(instance)
-        return traced.layers if traced else 0
+        """Return how many layers of messages the model passes, at least one."""
+        return 0 if self.reason(instance) else max(self._depths[instance.signature], 1)
 
     def refuse(self, instance: PreparedInstance, reason: str) -> None:
         """Stop serving graphs with these attributes."""
         log.debug("The batched engine takes over: %s", reason)
-        self._traces[instance.signature] = None
+        self._reasons[instance.signature] = reason
 
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
-        """Return the model's output rows for each request; raises `Unservable` on the unknown."""
+        """Return the model's output rows for each request.
+
+        Raises:
+            NotServed: The model does something that the engine does not know.
+        """
         if self.max_memory is not None and self.budget.most is None and requests:
-            self._weigh(requests[0])
+            self._calibrate(requests[0])
         results: dict[int, list[Tensor]] = {id(request): [] for request in requests}
-        kinds: dict[tuple[bool, SubgraphKind], list[Request]] = {}
+        kinds: dict[tuple[Any, ...], list[Request]] = {}
         for request in requests:
             kinds.setdefault(_kind(request), []).append(request)
         for batch in (batch for alike in kinds.values() for batch in self._batches(alike)):
-            for part, rows in zip(batch, self._run(batch), strict=True):
-                results[id(part.request)].append(rows)
+            for chunk, rows in zip(batch, self._run(batch), strict=True):
+                results[id(chunk.request)].append(rows)
         return [_joined(results[id(request)]) for request in requests]
 
-    def _weigh(self, request: Request) -> None:
+    def _calibrate(self, request: Request) -> None:
         """Find out what a row takes, and how many of them fit into the memory budget."""
         assert self.max_memory is not None
-        some = min(len(request), max(1, PROBE // request.instance.num_nodes))
-        scene, taken = measure_peak_bytes(lambda: self._compute([Chunk(request, 0, some)])[1])
-        fitting = rows_within(self.max_memory, scene.widest, taken)
+        count = min(len(request), max(1, PROBE // request.instance.num_nodes))
+        chunks = [Chunk(request, 0, count)]
+        context, taken = measure_peak_bytes(lambda: self._compute(chunks)[1])
+        fitting = rows_within(self.max_memory, context.widest, taken)
         self.budget = Budget(self.budget.rows, fitting)
 
     def _batches(self, requests: Sequence[Request]) -> Iterator[list[Chunk]]:
         """Pack candidates whose rows are likely to fit the budget together."""
         batch: list[Chunk] = []
         room = full = self.budget.within(0)
-        for part, rows in (each for request in requests for each in self._parts(request)):
+        for chunk, rows in (chunk for request in requests for chunk in self._chunks(request)):
             if batch and rows > room:
                 yield batch
                 batch, room = [], full
-            batch.append(part)
+            batch.append(chunk)
             room -= rows
         if batch:
             yield batch
 
-    def _parts(self, request: Request) -> Iterator[tuple[Chunk, int]]:
-        """Split a request that is likely to exceed the budget, and say what each part may take."""
+    def _chunks(self, request: Request) -> Iterator[tuple[Chunk, int]]:
+        """Split a request that is likely to exceed the budget; yield chunks and expected rows."""
         rows = expected_rows(request, self.layers(request.instance)).widest
         pieces = min(
             max(1, -(-rows // self.budget.within(request.instance.num_nodes))), len(request)
@@ -111,39 +130,42 @@ class IncrementalEngine:
             if start < stop:
                 yield Chunk(request, start, stop), rows // pieces
 
-    def _run(self, parts: list[Chunk]) -> list[Tensor]:
-        """Return the outputs of each part; those that exceed the budget run in halves."""
+    def _run(self, chunks: list[Chunk]) -> list[Tensor]:
+        """Return the outputs of each chunk; those that exceed the budget run in halves."""
         try:
-            return self._compute(parts)[0]
+            return self._compute(chunks)[0]
         except TooLarge:
-            if len(parts) > 1:
-                middle = len(parts) // 2
-                return self._run(parts[:middle]) + self._run(parts[middle:])
-        return [torch.cat([self._run([half])[0] for half in parts[0].split()])]
+            if len(chunks) > 1:
+                middle = len(chunks) // 2
+                return self._run(chunks[:middle]) + self._run(chunks[middle:])
+        return [torch.cat([self._run([half])[0] for half in chunks[0].split()])]
 
-    def _compute(self, parts: list[Chunk]) -> tuple[list[Tensor], Scene]:
-        traced = self.traced(parts[0].request.instance)
-        assert traced is not None
-        with torch.inference_mode():
-            scene = Scene(parts, traced.layers, self.budget)
-            run = Interpreter(
-                self.model_call.model, traced, scene, self.model_call.takes_object
-            ).run
-            output = run()
-            check_finite(output)
-        return list(output.split([len(part) for part in parts])), scene
-
-    def traced(self, instance: PreparedInstance) -> Trace | None:
-        """Return the trace of the model for graphs like this one, where there is one."""
-        if instance.signature not in self._traces:
+    def _compute(self, chunks: list[Chunk]) -> tuple[list[Tensor], EvalContext]:
+        signature = chunks[0].request.instance.signature
+        depth = self._depths.get(signature)
+        while True:
             try:
-                if self.model_call.custom:
-                    raise Unservable("The model is called through `forward`.")
-                traced = trace(self.model_call.model, instance.data, self.model_call.takes_object)
-                self._traces[instance.signature] = traced
-            except Unservable as reason:
-                self.refuse(instance, str(reason))
-        return self._traces[instance.signature]
+                context = EvalContext(chunks, depth, self.budget)
+                output = run_model(self.model_call, context)
+            except Deeper as deeper:
+                depth = deeper.depth
+                continue
+            break
+        self._depths[signature] = max(context.reached, self._depths.get(signature, 0))
+        check_finite(output)
+        return list(output.split([len(chunk) for chunk in chunks])), context
+
+
+# How deep a model is takes a run to find out, and the next call often has the same model.
+_DEPTHS: WeakKeyDictionary[Any, dict[tuple[str, ...], int]] = WeakKeyDictionary()
+
+
+def _remembered_depths(model: Any) -> dict[tuple[str, ...], int]:
+    """Return the depth of a model by the attributes of graphs, to be updated by each run."""
+    try:
+        return _DEPTHS.setdefault(model, {})
+    except TypeError:  # what cannot be referred to weakly
+        return {}
 
 
 class Expected(NamedTuple):
@@ -170,9 +192,10 @@ def _expected(nodes: int, edges: int, changes: int, layers: int) -> Expected:
     return Expected(int(layers * nodes + changes * total), int(nodes + changes * reach))
 
 
-def _kind(request: Request) -> tuple[bool, SubgraphKind]:
-    """Return what lanes have to share in order to run together."""
-    return toggles(request.candidate_set), request.candidate_set.subgraph_kind
+def _kind(request: Request) -> tuple[Any, ...]:
+    """Return what timelines have to share in order to run together."""
+    candidate_set = request.candidate_set
+    return request.instance.signature, toggles(candidate_set), candidate_set.subgraph_kind
 
 
 def _joined(rows: list[Tensor]) -> Tensor:

@@ -1,170 +1,152 @@
-"""Read-outs: what pooling gives for each candidate, from the states that are active in it."""
+"""Pooling: bags of rows reduced to one, and nodes to candidates."""
 
 from __future__ import annotations
 
-from functools import cached_property
+import math
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from eigsearch.engines.incremental.context import Scene, State
-from eigsearch.engines.incremental.index.ragged import Array, members, owners, starts
-from eigsearch.engines.incremental.index.state_table import Table, base_table
-from eigsearch.engines.incremental.index.timelines import NEVER, Lanes
+from eigsearch.engines.incremental.context import (
+    EvalContext,
+    Layout,
+    NotServed,
+    Pairs,
+    StateTable,
+)
+from eigsearch.engines.incremental.index.arrays import Array, index_from_ptr, ptr_from_counts
 
 # Up to this many (candidate, node) pairs per row, pooling reads every active state; beyond it, sums
 # are carried from candidate to candidate by their differences.
 _PAIRS_PER_ROW = 16
-# Weights of attention further apart than e to this power are lost in one another's running totals.
-_GATES_APART = 20.0
+_BAGS = (torch.float32, torch.float64)  # what `embedding_bag` takes
 
 
-def explained_rows(scene: Scene, state: State) -> Tensor:
+def reduce_bags(
+    value: Tensor, member: Tensor, ptr: Tensor, mode: str, weight: Tensor | None = None
+) -> Tensor:
+    """Return the sum, mean, maximum, minimum or product of the rows of each bag.
+
+    An empty bag gives zero, as it does in PyG; the product of nothing is one.
+    """
+    flat = value.reshape(value.size(0), math.prod(value.shape[1:]))
+    if mode == "min":
+        out = -reduce_bags(-flat, member, ptr, "max")
+    elif mode in ("sum", "mean", "max") and value.dtype in _BAGS:
+        out = embedding_bag(
+            member, flat, ptr, mode=mode, per_sample_weights=weight, include_last_offset=True
+        )
+    elif mode == "prod" and value.dtype in _BAGS:
+        out = torch.segment_reduce(flat.index_select(0, member), "prod", offsets=ptr, axis=0)
+    else:
+        out = _summed(flat, member, ptr, mode)
+    return out.reshape(ptr.numel() - 1, *value.shape[1:])
+
+
+def _summed(flat: Tensor, member: Tensor, ptr: Tensor, mode: str) -> Tensor:
+    """Return sums in number formats that `embedding_bag` does not take."""
+    if mode != "sum":
+        raise NotServed(f"It takes the {mode} of {flat.dtype}.")
+    counts = ptr[1:] - ptr[:-1]
+    bag = torch.arange(len(counts), device=ptr.device).repeat_interleave(counts)
+    out = flat.new_zeros(len(counts), flat.size(1))
+    return out.index_add_(0, bag, flat.index_select(0, member))
+
+
+def pool_nodes(context: EvalContext, entries: Layout, value: Tensor, mode: str) -> Tensor:
+    """Return the sum, mean, maximum, … over the nodes of each candidate."""
+    table = entries.space
+    if isinstance(table, Pairs):
+        member, ptr = context.tensor(entries.inverse), context.tensor(table.ptr)
+        return reduce_bags(value, member, ptr, mode)
+    if not isinstance(table, StateTable):
+        raise NotServed("It pools messages.")
+    if entries.count == 1 and mode == "sum":
+        counts = context.tensor(context.node_counts).to(value.dtype)
+        return value * counts.reshape(-1, *[1] * (value.dim() - 1))
+    few = context.num_pairs <= _PAIRS_PER_ROW * len(table)
+    if few or mode not in ("sum", "mean") or value.dtype not in _BAGS:
+        return reduce_bags(value, *context.once(active_rows, context, entries), mode)
+    flat = value.reshape(value.size(0), -1)
+    total = carried_sum(context, entries, flat)
+    if mode == "mean":
+        total = total / context.tensor(context.node_counts).clamp_min(1)[:, None]
+    return total.to(value.dtype).reshape(-1, *value.shape[1:])
+
+
+def active_rows(context: EvalContext, entries: Layout) -> tuple[Tensor, Tensor]:
+    """Return the rows that are active in each candidate, and where those of each begin."""
+    table = entries.space
+    assert isinstance(table, StateTable)
+    context.make_room(len(table), context.num_pairs)
+    rows = entries.inverse.take(table.find(context.pairs.node_time))
+    return context.tensor(rows), context.tensor(context.pairs.ptr)
+
+
+def explained_rows(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:
     """Return the state of the explained node in each candidate."""
-    lane, time = scene.lanes.candidates
-    explained = np.asarray([part.request.instance.node for part in scene.lanes.parts])
-    rows = state.table.find((scene.lanes.first_node[:-1] + explained)[lane], time)
-    return state.value.index_select(0, scene.tensor(state.place[rows]))
+    timelines = context.timelines
+    line, time = timelines.candidates
+    explained = np.asarray([chunk.request.instance.node for chunk in timelines.chunks])
+    node_time = timelines.time_ptr.take((timelines.node_ptr[:-1] + explained)[line]) + time
+    table = entries.space
+    if not isinstance(table, StateTable):
+        raise NotServed("The model's output is not one row for each node.")
+    rows = entries.inverse.take(table.find(node_time))
+    return value.index_select(0, context.tensor(rows))
 
 
-class Readout:
-    """Pools states over the nodes of each candidate."""
+def carried_sum(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:
+    """Return the sum over nodes for each candidate, carried by differences, in float64.
 
-    def __init__(self, scene: Scene, state: State) -> None:
-        self.scene = scene
-        self.lanes: Lanes = scene.lanes
-        self.state = state
+    A difference is the sum of the few rows that begin at one time; only their running total
+    needs float64.
+    """
+    timelines = context.timelines
+    table, inverse, there = _with_presence(context, entries)
 
-    def pool(self, mode: str) -> Tensor:
-        """Return the sum, mean or maximum over the nodes of each candidate."""
-        if mode == "max" or self._few_pairs:
-            self.scene.make_room(len(self.state.table), self._pairs)
-            rows, offsets = self.active()
-            return embedding_bag(
-                rows, self.state.value, offsets, mode=mode, include_last_offset=True
-            )
-        total = self._carried(self.state.value)
-        if mode == "mean":
-            ones = self.state.value.new_ones(len(self.state.value), 1)
-            total = total / self._carried(ones).clamp_min(1)
-        return total.to(self.state.value.dtype)
+    def taken(rows: Array) -> Tensor:
+        found = value.index_select(0, context.tensor(inverse.take(rows)))
+        return found if there is None else found * there.index_select(0, context.tensor(rows))
 
-    def attention(self, gate: Tensor) -> Tensor:
-        """Return the softmax-weighted sum over the nodes of each candidate."""
-        if self._few_pairs or float(gate.max() - gate.min()) > _GATES_APART:
-            self.scene.make_room(len(self.state.table), self._pairs)
-            return self._attention_over_pairs(gate)
-        weight = (gate - gate.max()).double().exp()
-        total = self._carried(weight * self.state.value)
-        return (total / self._carried(weight).clamp_min(1e-300)).to(self.state.value.dtype)
+    moved = np.flatnonzero(table.time > 0)
+    step = taken(moved) - taken(_before(table, moved))
+    slot_ptr = ptr_from_counts(timelines.lengths)
+    line = np.searchsorted(timelines.node_ptr, table.node[moved], side="right") - 1
+    slot = context.tensor(slot_ptr[line] + table.time[moved])
+    slots = step.new_zeros(int(slot_ptr[-1]), step.size(1)).index_add_(0, slot, step)
+    # At time 0 nothing has moved, so there the running total of a timeline begins.
+    total = slots.double() if timelines.toggling else slots.double().cumsum(0)
+    total -= total[context.tensor(slot_ptr.take(index_from_ptr(slot_ptr)))]
+    line, when = timelines.candidates
+    now = total.index_select(0, context.tensor(slot_ptr[line] + when))
+    base = _by_timeline(context, taken(np.flatnonzero(table.time == 0)).double())
+    return now + base.index_select(0, context.tensor(line))
 
-    def _attention_over_pairs(self, gate: Tensor) -> Tensor:
-        rows, offsets = self.active()
-        peak = embedding_bag(rows, gate, offsets, mode="max", include_last_offset=True)
-        counts = offsets[1:] - offsets[:-1]
-        weight = (gate[rows] - peak.repeat_interleave(counts, dim=0)).exp()
-        pairs = torch.arange(rows.numel(), device=rows.device)
-        norm = embedding_bag(pairs, weight, offsets, mode="sum", include_last_offset=True)
-        if weight.size(1) > 1:  # a gate for each feature
-            gated = weight * self.state.value[rows]
-            total = embedding_bag(pairs, gated, offsets, mode="sum", include_last_offset=True)
-            return total / norm.clamp_min(1e-16)
-        total = embedding_bag(
-            rows, self.state.value, offsets, mode="sum", include_last_offset=True,
-            per_sample_weights=weight.reshape(-1),
-        )  # fmt: skip
-        return total / norm.clamp_min(1e-16)
 
-    @property
-    def _few_pairs(self) -> bool:
-        return self._pairs <= _PAIRS_PER_ROW * len(self.state.table)
+def _with_presence(
+    context: EvalContext, entries: Layout
+) -> tuple[StateTable, Array, Tensor | None]:
+    """Return rows that tell nodes that are there from others, and whether each is."""
+    table = entries.space
+    assert isinstance(table, StateTable)
+    if not context.timelines.edge_induced:
+        return table, entries.inverse, None
+    finer = table.including(context.presence_table.key)
+    there = context.is_present(finer.node, finer.time)
+    return finer, entries.inverse.take(table.find(finer.key)), context.tensor(there)[:, None]
 
-    @property
-    def _pairs(self) -> int:
-        return int(self.lanes.counts @ np.diff(self.lanes.first_node))
 
-    def active(self) -> tuple[Tensor, Tensor]:
-        """Return the values that are active in each candidate, and where those of each begin."""
-        lanes = self.lanes
-        lane, when = lanes.candidates
-        node, candidate = members(lanes.first_node, lane)
-        time = when.take(candidate)
-        if lanes.induces_by_edges:
-            there = np.flatnonzero(self._is_there(node, time))
-            node, time, candidate = node.take(there), time.take(there), candidate.take(there)
-        offsets = starts(np.bincount(candidate, minlength=len(lane)))
-        rows = self.state.place.take(self.state.table.find(node, time))
-        return self.scene.tensor(rows), self.scene.tensor(offsets)
+def _by_timeline(context: EvalContext, base: Tensor) -> Tensor:
+    """Return the sum over the nodes of each timeline."""
+    line = context.tensor(index_from_ptr(context.timelines.node_ptr))
+    return base.new_zeros(len(context.timelines.counts), base.size(1)).index_add_(0, line, base)
 
-    def _is_there(self, node: Array, time: Array) -> Array:
-        """Tell whether a node has an edge at a time."""
-        if not self.lanes.toggling:
-            return self._birth.take(node) <= time
-        moments, degree = self._degrees
-        return degree.take(moments.find(node, time)) > 0
 
-    @cached_property
-    def _birth(self) -> Array:
-        """When each node gets its first edge."""
-        birth = np.full(len(self.lanes.node), NEVER)
-        for end in (self.lanes.source, self.lanes.target):
-            np.minimum.at(birth, end, self.lanes.birth)
-        return birth
-
-    @cached_property
-    def _degrees(self) -> tuple[Table, Array]:
-        """The moments at which the number of a node's edges changes, and what it is then."""
-        lanes = self.lanes
-        base, flipping = lanes.birth == 0, lanes.flip > 0
-        moments = base_table(lanes).including(np.concatenate(lanes.touched))
-        degree = np.zeros(len(moments), np.int64)
-        for end in (lanes.source, lanes.target):
-            edges = np.bincount(end[base], minlength=len(lanes.node))
-            degree += edges.take(moments.node)
-            flipped = moments.find(end[flipping], lanes.flip[flipping])
-            step = np.where(base[flipping], -1, 1)
-            degree += np.bincount(flipped, step, minlength=len(moments)).astype(np.int64)
-        return moments, degree
-
-    def _carried(self, value: Tensor) -> Tensor:
-        """Return the sum over nodes for each candidate, carried by differences.
-
-        A difference is the sum of the few rows that begin at one time; only their running total
-        needs float64.
-        """
-        table, lanes = self.state.table, self.lanes
-        there = None
-        if lanes.induces_by_edges:
-            there = self.scene.tensor(self._is_there(table.node, table.time))[:, None]
-        moved = np.flatnonzero(table.time > 0)
-        step = self._taken(value, there, moved) - self._taken(value, there, self._before(moved))
-        first_slot = starts(lanes.lengths)
-        lane = np.searchsorted(lanes.first_node, table.node[moved], side="right") - 1
-        slot = self.scene.tensor(first_slot[lane] + table.time[moved])
-        slots = step.new_zeros(int(first_slot[-1]), step.size(1)).index_add_(0, slot, step)
-        base = self._taken(value, there, np.flatnonzero(table.time == 0)).double()
-        # At time 0 nothing has moved, so there the running total of a lane begins.
-        total = slots.double() if lanes.toggling else slots.double().cumsum(0)
-        total -= total[self.scene.tensor(first_slot.take(owners(first_slot)))]
-        lane, when = lanes.candidates
-        now = total.index_select(0, self.scene.tensor(first_slot[lane] + when))
-        return now + self._by_lane(base).index_select(0, self.scene.tensor(lane))
-
-    def _by_lane(self, base: Tensor) -> Tensor:
-        """Return the sum over the nodes of each lane."""
-        lane = self.scene.tensor(owners(self.lanes.first_node))
-        return base.new_zeros(len(self.lanes.counts), base.size(1)).index_add_(0, lane, base)
-
-    def _taken(self, value: Tensor, there: Tensor | None, rows: Array) -> Tensor:
-        """Return the values of some rows, zero where their node has no edge."""
-        taken = value.index_select(0, self.scene.tensor(self.state.place[rows]))
-        return taken if there is None else taken * there.index_select(0, self.scene.tensor(rows))
-
-    def _before(self, moved: Array) -> Array:
-        """Return the row that held for the same node before each of the given rows."""
-        table = self.state.table
-        if not self.lanes.toggling:
-            return moved - 1
-        return table.find(table.node[moved], np.zeros_like(moved))
+def _before(table: StateTable, moved: Array) -> Array:
+    """Return the row that held for the same node before each of the given rows."""
+    if not table.timelines.toggling:
+        return moved - 1
+    return table.find(table.timelines.time_ptr.take(table.node[moved]))

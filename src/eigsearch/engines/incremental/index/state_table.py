@@ -1,33 +1,42 @@
-"""States: the distinct (node, time) rows of a layer, and how to find the row of any moment."""
+"""State tables: the (node, time) rows at which the state of a node changes, and their messages."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from eigsearch.engines.incremental.index.ragged import Array, members
-from eigsearch.engines.incremental.index.timelines import Lanes
+from eigsearch.engines.incremental.index.arrays import Array, gather_ranges, ptr_from_counts
+from eigsearch.engines.incremental.index.timelines import EdgeList, Timelines
 
-# Where there are few moments, all are held as dense tables, in which a look-up is one read.
+# Where there are few (node, time) pairs, all are held as dense tables: a look-up is one read.
 _DENSE = 1 << 19
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class StateTable:
     """The rows of a layer: a state of a node, and the time from which (or at which) it holds.
 
-    Every node has a row at time 0. In growing lanes a row holds until the node's next one; in
-    toggling lanes it holds at its own time only, and the row of time 0 at all others. `fresh` marks
-    the rows that the layer below does not have, where that is known: what the others reach is here
-    already. So is what changed degrees reach, in a table that `heeds_degrees`.
+    Every node has a row at time 0. In growing timelines a row holds until the node's next one; in
+    toggling ones it holds at its own time only, and the row of time 0 at all others.
+
+    Attributes:
+        timelines: What the rows are rows of.
+        key: The sorted (node, time) pairs.
+        depth: How many hops away a change can be that shows in these rows.
+        covers_edges: Whether a node has a row wherever an edge into it changes.
+        fresh: The rows that the layer below does not have, where that is known: what the others
+            reach is here already.
+        parts: Tables whose rows are all here, with those that they were made of.
     """
 
-    lanes: Lanes
+    timelines: Timelines
     key: Array
+    depth: int = 0
+    covers_edges: bool = False
     fresh: Array | None = None
-    heeds_degrees: bool = False
+    parts: tuple[StateTable, ...] = ()
 
     def __len__(self) -> int:
         return len(self.key)
@@ -36,127 +45,186 @@ class Table:
     def node(self) -> Array:
         """The node of each row."""
         if self.dense:
-            return self.lanes.owner.take(self.key)
-        return np.searchsorted(self.lanes.start, self.key, side="right") - 1
+            return self.timelines.node_of_time.take(self.key)
+        return np.searchsorted(self.timelines.time_ptr, self.key, side="right") - 1
 
     @cached_property
     def time(self) -> Array:
         """The time of each row."""
-        return self.key - self.lanes.start.take(self.node)
+        return self.key - self.timelines.time_ptr.take(self.node)
 
     @property
     def dense(self) -> bool:
-        """Whether there are so few moments that all can be held as a table."""
-        return bool(self.lanes.start[-1] <= _DENSE)
+        """Whether there are so few (node, time) pairs that all can be held as a table."""
+        return bool(self.timelines.time_ptr[-1] <= _DENSE)
 
     @cached_property
-    def where(self) -> Array:
-        """The row that holds at every moment, as one dense table."""
-        begins = np.zeros(self.lanes.start[-1], np.int64)
+    def row_of_time(self) -> Array:
+        """The row that holds at every (node, time) pair, as one dense table."""
+        begins = np.zeros(self.timelines.time_ptr[-1], np.int64)
         begins[self.key] = 1
         latest = np.cumsum(begins)
         latest -= 1
-        if not self.lanes.toggling:
+        if not self.timelines.toggling:
             return latest
-        base = latest.take(self.lanes.start[:-1]).take(self.lanes.owner)
+        base = latest.take(self.timelines.time_ptr[:-1]).take(self.timelines.node_of_time)
         base[self.key] = np.arange(len(self.key))
         return base
 
-    def find(self, node: Array, time: Array) -> Array:
-        """Return the row that holds for each node at each time."""
-        return self.at(self.lanes.start.take(node) + time)
-
-    def at(self, moment: Array) -> Array:
-        """Return the row that holds at each moment."""
+    def find(self, node_time: Array) -> Array:
+        """Return the row that holds at each (node, time) pair."""
         if self.dense:
-            return self.where.take(moment)
-        row = np.searchsorted(self.key, moment, side="right") - 1
-        if not self.lanes.toggling:
+            return self.row_of_time.take(node_time)
+        row = np.searchsorted(self.key, node_time, side="right") - 1
+        if not self.timelines.toggling:
             return row
-        return np.where(self.key.take(row) == moment, row, self._base.take(self.node.take(row)))
+        return np.where(self.key.take(row) == node_time, row, self._base.take(self.node.take(row)))
 
-    def spread(self, degrees_matter: bool, needed: Array | None) -> Table:
-        """Return the rows of the next layer: what an edge, a neighbour or the node itself changes.
+    @cached_property
+    def _base(self) -> Array:
+        return np.searchsorted(self.key, self.timelines.time_ptr[:-1])
 
-        Where degrees matter, a node that gains or loses an edge changes its messages as well.
-        `needed` tells the nodes whose next state is asked for; None asks for all.
-        """
-        lanes = self.lanes
-        hit, lost = lanes.touched
-        if not lanes.induces_by_edges:
-            lost = hit
+    def propagate(self) -> StateTable:
+        """Return the rows one layer on: what an edge, a neighbour or the node itself changes."""
         moved = np.flatnonzero(self.time > 0 if self.fresh is None else self.fresh)
-        node, time = self.node.take(moved), self.time.take(moved)
-        if degrees_matter and not self.heeds_degrees:
-            changed = Table(lanes, _union(lanes, hit, dense=self.dense))
-            node = np.concatenate([node, changed.node])
-            time = np.concatenate([time, changed.time])
-        reached = self._forward(node, time)
-        key = _union(lanes, self.key, hit, lost, reached, dense=self.dense)
+        reached = self._along_edges(self.node.take(moved), self.time.take(moved))
+        key = self._union(self.key, self.timelines.changed[0], reached)
         fresh = np.ones(len(key), bool)
-        table = Table(lanes, key, fresh, degrees_matter or self.heeds_degrees)
-        fresh[table.where.take(self.key) if self.dense else np.searchsorted(key, self.key)] = False
-        return table if needed is None else table.only(np.flatnonzero(needed.take(table.node)))
+        table = StateTable(self.timelines, key, self.depth + 1, True, fresh, self._lineage)
+        fresh[table.find(self.key)] = False
+        return table
 
-    def only(self, chosen: Array) -> Table:
+    def _along_edges(self, node: Array, time: Array) -> Array:
+        """Return the (node, time) pairs that the given ones reach along one edge."""
+        timelines = self.timelines
+        order, ptr = timelines.edges.by_source
+        member, owner, _ = gather_ranges(ptr, node)
+        edge, time = order.take(member), time.take(owner)
+        there = np.flatnonzero(timelines.edges.present(edge, time))
+        return timelines.target_start.take(edge.take(there)) + time.take(there)
+
+    def covering_edges(self) -> StateTable:
+        """Return these rows and those at which an edge into a node changes."""
+        if self.covers_edges:
+            return self
+        key = self._union(self.key, self.timelines.changed[0])
+        return StateTable(self.timelines, key, self.depth, True, None, self._lineage)
+
+    def including(self, *keys: Array) -> StateTable:
+        """Return these rows and further ones."""
+        return StateTable(self.timelines, self._union(self.key, *keys), self.depth)
+
+    def merged(self, other: StateTable) -> StateTable:
+        """Return the rows of two tables."""
+        if other in self._lineage:
+            return self
+        if self in other._lineage:
+            return other
+        key, depth = self._union(self.key, other.key), max(self.depth, other.depth)
+        parts = tuple({*self._lineage, *other._lineage})
+        covers = self.covers_edges or other.covers_edges
+        return StateTable(self.timelines, key, depth, covers, None, parts)
+
+    @property
+    def _lineage(self) -> tuple[StateTable, ...]:
+        return (*self.parts, self)
+
+    def only(self, chosen: Array) -> StateTable:
         """Return some of the rows."""
         fresh = None if self.fresh is None else self.fresh.take(chosen)
-        return Table(self.lanes, self.key.take(chosen), fresh, self.heeds_degrees)
+        key = self.key.take(chosen)
+        return StateTable(self.timelines, key, self.depth, self.covers_edges, fresh, self.parts)
 
-    def including(self, key: Array) -> Table:
-        """Return these rows and those of further moments."""
-        return Table(self.lanes, _union(self.lanes, self.key, key, dense=self.dense))
-
-    def messages(self) -> tuple[Array, Array, Array]:
-        """Return the messages into each row: (edge, row, moment of the source), by row."""
-        edge, row = members(self.lanes.entering, self.node)
-        time = self.time.take(row)
-        there = np.flatnonzero(self.lanes.present(edge, time))
-        if len(there) < len(edge):
-            edge, row, time = edge.take(there), row.take(there), time.take(there)
-        return edge, row, self.lanes.leaving_from.take(edge) + time
+    def _union(self, *keys: Array) -> Array:
+        if not self.dense:
+            key = np.concatenate(keys)
+            key.sort(kind="stable")  # merges what is sorted already
+            return key[np.concatenate([[True], key[1:] != key[:-1]])]
+        mask = np.zeros(self.timelines.time_ptr[-1], bool)
+        for key in keys:
+            mask[key] = True
+        return np.flatnonzero(mask)
 
     @property
     def num_messages(self) -> int:
         """The number of edges that enter the rows, present or not."""
-        return int(np.diff(self.lanes.entering).take(self.node).sum())
+        return int(self.timelines.edges.in_degree.take(self.node).sum())
 
-    def own(self, below: Table) -> Array:
-        """Return, for each row, the row of the same moment in the layer below."""
-        return below.at(self.key)
+
+def base_table(timelines: Timelines) -> StateTable:
+    """Return the rows of the input features: one for each node, at time 0."""
+    return StateTable(timelines, timelines.time_ptr[:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """The messages along some edges into the rows of a table that covers edges, by row."""
+
+    edges: EdgeList
+    table: StateTable
+
+    def __len__(self) -> int:
+        return len(self.edge)
 
     @cached_property
-    def _base(self) -> Array:
-        return np.searchsorted(self.key, self.lanes.start[:-1])
+    def _members(self) -> tuple[Array, Array, Array]:
+        table, edges = self.table, self.edges
+        edge, row, ptr = gather_ranges(edges.target_ptr, table.node)
+        there = edges.present(edge, table.time.take(row))
+        if not there.all():
+            chosen = np.flatnonzero(there)
+            edge, row = edge.take(chosen), row.take(chosen)
+            ptr = ptr_from_counts(np.bincount(row, minlength=len(table)))
+        return edge, row, ptr
 
-    def _forward(self, node: Array, time: Array) -> Array:
-        """Return the moments that the given ones reach along one edge."""
-        edges, start = self.lanes.leaving
-        member, owner = members(start, node)
-        edge, time = edges.take(member), time.take(owner)
-        there = np.flatnonzero(self.lanes.present(edge, time))
-        return self.lanes.arriving_at.take(edge.take(there)) + time.take(there)
+    @property
+    def edge(self) -> Array:
+        """The edge of each message."""
+        return self._members[0]
 
+    @property
+    def row(self) -> Array:
+        """The row that each message enters."""
+        return self._members[1]
 
-def base_table(lanes: Lanes, needed: Array | None = None) -> Table:
-    """Return the rows of the input features: one for each node, at time 0."""
-    key = lanes.start[:-1]
-    return Table(lanes, key if needed is None else key[needed])
+    @property
+    def ptr(self) -> Array:
+        """Where the messages of each row begin."""
+        return self._members[2]
 
+    @cached_property
+    def time(self) -> Array:
+        """The time of each message."""
+        return self.table.time.take(self.row)
 
-def merge(tables: list[Table], needed: Array | None) -> Table:
-    """Return the rows at which any of the tables changes."""
-    lanes = tables[0].lanes
-    table = Table(lanes, _union(lanes, *(t.key for t in tables), dense=tables[0].dense))
-    return table if needed is None else Table(lanes, table.key[needed[table.node]])
+    @cached_property
+    def sent_at(self) -> Array:
+        """The (node, time) pair of the source of each message."""
+        return self.table.timelines.time_ptr.take(self.edges.source).take(self.edge) + self.time
 
+    def within(self, coarser: Messages) -> Array:
+        """Return for each message its place in those of a coarser table along the same edges.
 
-def _union(lanes: Lanes, *keys: Array, dense: bool) -> Array:
-    if not dense:
-        key = np.concatenate(keys)
-        key.sort(kind="stable")  # merges what is sorted already
-        return key[np.concatenate([[True], key[1:] != key[:-1]])]
-    mask = np.zeros(lanes.start[-1], bool)
-    for key in keys:
-        mask[key] = True
-    return np.flatnonzero(mask)
+        An edge that comes or goes starts a row, so a row has as many messages there as here.
+        """
+        shift = coarser.ptr.take(coarser.table.find(self.table.key)) - self.ptr[:-1]
+        return shift.take(self.row) + np.arange(len(self.row))
+
+    def by_source(self) -> tuple[StateTable, Array, Array]:
+        """Return rows of the sources, where the messages of each begin, and which they are."""
+        table, edges = self.table, self.edges
+        timelines = table.timelines
+        starts = timelines.time_ptr.take(edges.source)
+        changed = timelines.changed[1]
+        rows = replace(
+            base_table(timelines).including(self.sent_at, changed), depth=table.depth + 1
+        )
+        order, ptr = edges.by_source
+        member, row, _ = gather_ranges(ptr, rows.node)
+        edge, time = order.take(member), rows.time.take(row)
+        there = np.flatnonzero(edges.present(edge, time))
+        edge, time, row = edge.take(there), time.take(there), row.take(there)
+        entered = table.find(timelines.time_ptr.take(edges.target).take(edge) + time)
+        # Messages stand by row and, within one, by edge: one search finds any of them.
+        message = np.searchsorted(self.row * len(starts) + self.edge, entered * len(starts) + edge)
+        return rows, ptr_from_counts(np.bincount(row, minlength=len(rows))), message

@@ -1,9 +1,9 @@
-"""Lanes: the candidates of many requests as one graph whose edges come and go in time.
+"""Timelines: the candidates of many requests as one graph whose edges come and go in time.
 
-A lane is one request: a copy of its graph in which time counts candidates. In a *growing* lane
-(prefixes, and complements read backwards) an edge is absent until its birth and present ever
-after. In a *toggling* lane (leave-one-out, toggles) time 0 is the base graph, and each later time
-flips one group of it. Everything is index arithmetic in NumPy; features are not touched here.
+A timeline is one request: a copy of its graph in which time counts candidates. In a *growing* one
+(prefixes, and complements read backwards) an edge is absent until it appears and present ever
+after. In a *toggling* one (leave-one-out, single flips) time 0 is the base graph, and each later
+time flips one group of it. Everything is index arithmetic in NumPy; features are not touched here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from eigsearch.candidates import (
     SingleFlips,
     SubgraphKind,
 )
-from eigsearch.engines.incremental.index.ragged import Array, owners, starts
+from eigsearch.engines.incremental.index.arrays import Array, index_from_ptr, ptr_from_counts
 from eigsearch.engines.request import Chunk
 from eigsearch.inputs.instance import PreparedInstance
 
@@ -32,215 +32,281 @@ NEVER = np.iinfo(np.int64).max
 
 
 def toggles(candidate_set: CandidateSet) -> bool:
-    """Tell whether the candidates of a family differ from a base in one group each."""
+    """Return whether the candidates of a set differ from a base in one group each."""
     return isinstance(candidate_set, (FullGraph, LeaveOneOut, Removals, SingleFlips))
 
 
 @dataclass(frozen=True, eq=False)
-class Lanes:
-    """Many lanes of one kind as one graph, its edges sorted by target.
+class EdgeList:
+    """Edges of the union of all timelines, sorted by target.
 
     Attributes:
-        parts: The candidates of each lane.
-        counts: The number of them.
-        toggling: Whether the lanes toggle; else they grow.
-        source, target: The ends of each edge, as nodes of the union of all lanes.
-        edge: For each edge, its row in the edge attributes of all graphs.
-        node: For each node, its row in the node attributes of all graphs.
-        birth, flip: When each edge appears for good, and when it is flipped.
-        first_node: The first node of each lane, and at the end the number of nodes.
+        source, target: The ends of each edge.
+        attribute: For each edge, its row in the edge attributes of all graphs; −1 for a self-loop
+            that the model added.
+        appears_at, flips_at: When each edge appears for good, and when it is flipped.
+        toggling: Whether time flips edges; else they appear.
+        num_nodes: The number of nodes.
+        position: For each edge, its position in the list that this one was made from; a self-loop
+            that the model added has the position of its node behind all edges.
     """
 
-    parts: Sequence[Chunk]
-    counts: Array
-    toggling: bool
     source: Array
     target: Array
-    edge: Array
-    node: Array
-    birth: Array
-    flip: Array
-    first_node: Array
+    attribute: Array
+    appears_at: Array
+    flips_at: Array
+    toggling: bool
+    num_nodes: int
+    position: Array
+
+    def __len__(self) -> int:
+        return len(self.source)
 
     @cached_property
-    def lengths(self) -> Array:
-        """The number of points in time of each lane: its candidates, and the base of toggles."""
-        return self.counts + self.toggling
+    def target_ptr(self) -> Array:
+        """Where the edges into each node begin."""
+        return ptr_from_counts(np.bincount(self.target, minlength=self.num_nodes))
 
     @cached_property
-    def length(self) -> Array:
-        """The number of points in time of the lane that each node is in."""
-        return self.lengths.take(owners(self.first_node))
+    def in_degree(self) -> Array:
+        """The number of edges into each node, present or not."""
+        return np.diff(self.target_ptr)
 
     @cached_property
-    def candidates(self) -> tuple[Array, Array]:
-        """The lane of each candidate, and its point in time."""
-        first = starts(self.counts)
-        lane = owners(first)
-        time = np.arange(len(lane)) - first.take(lane)
-        if self.toggling:
-            return lane, time + 1
-        backwards = np.asarray(
-            [isinstance(p.request.candidate_set, Complements) for p in self.parts]
-        )
-        return lane, np.where(backwards[lane], self.counts[lane] - 1 - time, time)
+    def by_source(self) -> tuple[Array, Array]:
+        """Edges sorted by source, and where those of each node begin."""
+        order = np.argsort(self.source, kind="stable")
+        return order, ptr_from_counts(np.bincount(self.source, minlength=self.num_nodes))
 
     @cached_property
-    def start(self) -> Array:
-        """Where the timeline of each node begins among all moments: (node, time) pairs."""
-        return starts(self.length)
-
-    @cached_property
-    def leaving_from(self) -> Array:
-        """Where the timeline of each edge's source begins."""
-        return self.start.take(self.source)
-
-    @cached_property
-    def arriving_at(self) -> Array:
-        """Where the timeline of each edge's target begins."""
-        return self.start.take(self.target)
-
-    @cached_property
-    def owner(self) -> Array:
-        """The node of every moment; only where all of them fit into memory."""
-        return owners(self.start)
-
-    @cached_property
-    def event(self) -> Array:
-        """When each edge changes: its flip, or its birth; 0 for an edge that never does."""
-        time = self.flip if self.toggling else self.birth
+    def changes_at(self) -> Array:
+        """When each edge changes: flips, or appears; 0 for an edge that never does."""
+        time = self.flips_at if self.toggling else self.appears_at
         return np.where((time > 0) & (time < NEVER), time, 0)
 
     @cached_property
-    def leaving(self) -> tuple[Array, Array]:
-        """Edges sorted by source, and where those of each node begin."""
-        order = np.argsort(self.source, kind="stable")
-        return order, starts(np.bincount(self.source, minlength=len(self.node)))
+    def is_loop(self) -> Array:
+        """Whether each edge leads from a node to itself."""
+        return self.source == self.target
 
     @cached_property
-    def entering(self) -> Array:
-        """Where the edges into each node begin."""
-        return starts(np.bincount(self.target, minlength=len(self.node)))
+    def is_identity(self) -> bool:
+        """Whether there is one self-loop for each node, at all times, in the order of nodes."""
+        return bool(
+            len(self) == self.num_nodes
+            and self.is_loop.all()
+            and not self.changes_at.any()
+            and (self.target == np.arange(self.num_nodes)).all()
+        )
 
     def present(self, edge: Array, time: Array) -> Array:
-        """Tell whether each edge is there at each time."""
+        """Return whether each edge is there at each time."""
         if not self.toggling:
-            return self.birth.take(edge) <= time
-        kept = self.flip.take(edge) != time
-        return kept if self._complete else (self.birth.take(edge) <= time) == kept
+            return self.appears_at.take(edge) <= time
+        kept = self.flips_at.take(edge) != time
+        return kept if self._complete else (self.appears_at.take(edge) <= time) == kept
 
     @cached_property
     def _complete(self) -> bool:
         """Whether every edge is there at time 0."""
-        return not self.birth.any()
+        return not self.appears_at.any()
+
+    def subset(self, chosen: Array) -> EdgeList:
+        """Return some of the edges, in their order."""
+        return edge_list(self._columns, chosen, self.toggling, self.num_nodes)
+
+    def with_loops(self) -> EdgeList:
+        """Return the edges and a self-loop for each node that is always there."""
+        node, always = np.arange(self.num_nodes), np.zeros(self.num_nodes, np.int64)
+        loops = (node, node, always - 1, always, always - 1)
+        columns = [np.concatenate(both) for both in zip(self._columns, loops, strict=True)]
+        order = np.argsort(columns[1], kind="stable")
+        return edge_list(columns, order, self.toggling, self.num_nodes)
+
+    @property
+    def _columns(self) -> tuple[Array, ...]:
+        return self.source, self.target, self.attribute, self.appears_at, self.flips_at
+
+
+def edge_list(columns: Sequence[Array], chosen: Array, toggling: bool, num_nodes: int) -> EdgeList:
+    """Return some of the edges that columns describe, in the given order."""
+    source, target, attribute, appears_at, flips_at = (column.take(chosen) for column in columns)
+    return EdgeList(
+        source, target, attribute, appears_at, flips_at, toggling, num_nodes, position=chosen
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Timelines:
+    """Many timelines of one kind as one graph.
+
+    Attributes:
+        chunks: The candidates of each timeline.
+        counts: The number of them.
+        toggling: Whether time flips edges; else they appear.
+        edges: The edges of all graphs.
+        node: For each node, its row in the node attributes of all graphs.
+        node_ptr: The first node of each timeline, and at the end the number of nodes.
+    """
+
+    chunks: Sequence[Chunk]
+    counts: Array
+    toggling: bool
+    edges: EdgeList
+    node: Array
+    node_ptr: Array
 
     @cached_property
-    def touched(self) -> tuple[Array, Array]:
-        """The moments at which an edge of a node changes, for targets and sources."""
-        changing = np.flatnonzero(self.event)
-        time = self.event.take(changing)
-        return self.arriving_at.take(changing) + time, self.leaving_from.take(changing) + time
+    def lengths(self) -> Array:
+        """The number of points in time of each timeline: candidates, and the base of flips."""
+        return self.counts + self.toggling
 
     @cached_property
-    def induces_by_edges(self) -> bool:
+    def time_ptr(self) -> Array:
+        """Where the points in time of each node begin among all (node, time) pairs."""
+        return ptr_from_counts(self.lengths.take(index_from_ptr(self.node_ptr)))
+
+    @cached_property
+    def source_start(self) -> Array:
+        """Where the points in time of each edge's source begin."""
+        return self.time_ptr.take(self.edges.source)
+
+    @cached_property
+    def target_start(self) -> Array:
+        """Where the points in time of each edge's target begin."""
+        return self.time_ptr.take(self.edges.target)
+
+    @cached_property
+    def node_of_time(self) -> Array:
+        """The node of every (node, time) pair; only where all of them fit into memory."""
+        return index_from_ptr(self.time_ptr)
+
+    @cached_property
+    def candidates(self) -> tuple[Array, Array]:
+        """The timeline of each candidate, and its point in time."""
+        first = ptr_from_counts(self.counts)
+        line = index_from_ptr(first)
+        time = np.arange(len(line)) - first.take(line)
+        if self.toggling:
+            return line, time + 1
+        backwards = np.asarray(
+            [isinstance(c.request.candidate_set, Complements) for c in self.chunks]
+        )
+        return line, np.where(backwards[line], self.counts[line] - 1 - time, time)
+
+    @cached_property
+    def changed(self) -> tuple[Array, Array]:
+        """The (node, time) pairs at which an edge of a node changes, for targets and sources."""
+        changing = np.flatnonzero(self.edges.changes_at)
+        time = self.edges.changes_at.take(changing)
+        return self.target_start.take(changing) + time, self.source_start.take(changing) + time
+
+    @cached_property
+    def first_edge_at(self) -> Array:
+        """When each node of growing timelines gets its first edge."""
+        first = np.full(len(self.node), NEVER)
+        for end in (self.edges.source, self.edges.target):
+            np.minimum.at(first, end, self.edges.appears_at)
+        return first
+
+    @cached_property
+    def edge_induced(self) -> bool:
         """Whether a node without edges is dropped."""
-        return self.parts[0].request.candidate_set.subgraph_kind is SubgraphKind.EDGE_INDUCED
+        return self.chunks[0].request.candidate_set.subgraph_kind is SubgraphKind.EDGE_INDUCED
 
 
-def build_lanes(parts: Sequence[Chunk]) -> Lanes:
-    """Lay the parts side by side as one graph; all of one kind."""
-    instances = [part.request.instance for part in parts]
+def build_timelines(chunks: Sequence[Chunk]) -> Timelines:
+    """Lay the chunks side by side as one graph; all of one kind."""
+    instances = [chunk.request.instance for chunk in chunks]
     num_nodes = np.asarray([instance.num_nodes for instance in instances])
     ends = [instance.edge_arrays for instance in instances]
     num_edges = np.asarray([source.size for source, _, _ in ends])
     source, target, group = (np.concatenate(column) for column in zip(*ends, strict=True))
-    first_edge, first_node = starts(num_edges), starts(num_nodes)
-    lane = owners(first_edge)
+    edge_ptr, node_ptr = ptr_from_counts(num_edges), ptr_from_counts(num_nodes)
+    line = index_from_ptr(edge_ptr)
     node_base, edge_base = _attribute_bases(instances, num_nodes, num_edges)
-    toggling = toggles(parts[0].request.candidate_set)
-    birth, flip = _schedules(parts, group, lane, toggling)
-    columns = {
-        "source": source + first_node[lane],
-        "target": target + first_node[lane],
-        "edge": np.arange(len(lane)) + (edge_base - first_edge[:-1])[lane],
-        "birth": birth,
-        "flip": flip,
-    }
-    exists = np.flatnonzero((birth < NEVER) | (flip >= 0))
-    order = exists.take(np.argsort(columns["target"].take(exists), kind="stable"))
-    return Lanes(
-        parts=parts,
-        counts=np.asarray([part.stop - part.start for part in parts]),
+    toggling = toggles(chunks[0].request.candidate_set)
+    appears_at, flips_at = _schedules(chunks, group, line, toggling)
+    attribute = np.arange(len(line)) + (edge_base - edge_ptr[:-1])[line]
+    source, target = source + node_ptr[line], target + node_ptr[line]
+    exists = np.flatnonzero((appears_at < NEVER) | (flips_at >= 0))
+    order = exists.take(np.argsort(target.take(exists), kind="stable"))
+    columns = (source, target, attribute, appears_at, flips_at)
+    return Timelines(
+        chunks=chunks,
+        counts=np.asarray([len(chunk) for chunk in chunks]),
         toggling=toggling,
-        node=np.arange(first_node[-1]) + (node_base - first_node[:-1])[owners(first_node)],
-        first_node=first_node,
-        **{name: column.take(order) for name, column in columns.items()},
+        edges=edge_list(columns, order, toggling, int(node_ptr[-1])),
+        node=np.arange(node_ptr[-1]) + (node_base - node_ptr[:-1])[index_from_ptr(node_ptr)],
+        node_ptr=node_ptr,
     )
 
 
 def _schedules(
-    parts: Sequence[Chunk], group: Array, lane: Array, toggling: bool
+    chunks: Sequence[Chunk], group: Array, line: Array, toggling: bool
 ) -> tuple[Array, Array]:
-    """Return when each edge of each lane is born and when it flips."""
-    base = starts(np.asarray([part.request.instance.groups.count for part in parts]))
-    birth, flip = (_toggling_schedule if toggling else _growing_schedule)(parts, base)
-    # One more group, born at once and never flipped, stands for the edges that always stay.
-    where = np.where(group < 0, base[-1], group + base[lane])
-    return np.append(birth, 0)[where], np.append(flip, -1)[where]
+    """Return when each edge of each timeline appears and when it flips."""
+    base = ptr_from_counts(np.asarray([c.request.instance.groups.count for c in chunks]))
+    appears_at, flips_at = (_toggling_schedule if toggling else _growing_schedule)(chunks, base)
+    # One more group, there at once and never flipped, stands for the edges that always stay.
+    where = np.where(group < 0, base[-1], group + base[line])
+    return np.append(appears_at, 0)[where], np.append(flips_at, -1)[where]
 
 
-def _toggling_schedule(parts: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
-    """Return the birth and the flip of each group: those of the base are there from the start."""
-    birth = np.where(np.concatenate([_missing(part) for part in parts]), NEVER, 0)
-    flips = [_flips(part) for part in parts]
-    first = starts(np.asarray([len(each) for each in flips]))
-    lane, group = owners(first), np.concatenate(flips)
-    time = np.arange(1, len(group) + 1) - first[lane]
+def _toggling_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
+    """Return when each group appears and flips: those of the base are there from the start."""
+    appears_at = np.where(np.concatenate([_missing(chunk) for chunk in chunks]), NEVER, 0)
+    flips = [_flips(chunk) for chunk in chunks]
+    first = ptr_from_counts(np.asarray([len(flipped) for flipped in flips]))
+    line, group = index_from_ptr(first), np.concatenate(flips)
+    time = np.arange(1, len(group) + 1) - first[line]
     moves = np.flatnonzero(group >= 0)
-    flip = np.full(base[-1], -1)
-    flip[(group + base[lane])[moves]] = time[moves]
-    return birth, flip
+    flips_at = np.full(base[-1], -1)
+    flips_at[(group + base[line])[moves]] = time[moves]
+    return appears_at, flips_at
 
 
-def _missing(part: Chunk) -> Array:
-    """Tell which groups the base of a toggling lane lacks."""
-    candidate_set = part.request.candidate_set
+def _missing(chunk: Chunk) -> Array:
+    """Return which groups the base of a toggling timeline lacks."""
+    candidate_set = chunk.request.candidate_set
     if isinstance(candidate_set, SingleFlips):
         return ~candidate_set.base.numpy()
-    return np.zeros(part.request.instance.groups.count, bool)
+    return np.zeros(chunk.request.instance.groups.count, bool)
 
 
-def _flips(part: Chunk) -> Array:
-    """Return the group that each candidate of a toggling lane flips, −1 for none."""
-    candidate_set = part.request.candidate_set
+def _flips(chunk: Chunk) -> Array:
+    """Return the group that each candidate of a toggling timeline flips, −1 for none."""
+    candidate_set = chunk.request.candidate_set
     if isinstance(candidate_set, SingleFlips):
-        return np.asarray(candidate_set.entries[part.start : part.stop], np.int64)
+        return np.asarray(candidate_set.entries[chunk.start : chunk.stop], np.int64)
     # The whole graph is the base as it is, and stands before what it can lose.
-    return np.arange(part.start, part.stop) - isinstance(candidate_set, (FullGraph, Removals))
+    first = isinstance(candidate_set, (FullGraph, Removals))
+    return np.arange(chunk.start, chunk.stop) - first
 
 
-def _growing_schedule(parts: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
-    """Return the birth of each group: how many of a lane's candidates do without it."""
+def _growing_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
+    """Return when each group appears: how many of a timeline's candidates do without it."""
     candidate_sets = [
-        part.request.candidate_set
-        for part in parts
-        if isinstance(part.request.candidate_set, Prefixes)
+        chunk.request.candidate_set
+        for chunk in chunks
+        if isinstance(chunk.request.candidate_set, Prefixes)
     ]
-    sizes = [f.sizes[p.start : p.stop] for f, p in zip(candidate_sets, parts, strict=True)]
-    groups, counts = np.diff(base), np.asarray([len(each) for each in sizes])
-    lane, first = owners(base), starts(counts)
-    place = np.empty(base[-1], np.int64)
+    sizes = [s.sizes[c.start : c.stop] for s, c in zip(candidate_sets, chunks, strict=True)]
+    groups, counts = np.diff(base), np.asarray([len(group) for group in sizes])
+    line, first = index_from_ptr(base), ptr_from_counts(counts)
+    position = np.empty(base[-1], np.int64)
     order = np.concatenate([candidate_set.order.numpy() for candidate_set in candidate_sets])
-    place[order + base[lane]] = np.arange(base[-1]) - base[lane]
-    # One search for all lanes: each has a stretch of its own, wider than any size.
+    position[order + base[line]] = np.arange(base[-1]) - base[line]
+    # One search for all timelines: each has a stretch of its own, wider than any size.
     stretch = int(groups.max()) + 1
-    ends = np.concatenate(sizes) + owners(first) * stretch
-    without = np.searchsorted(ends, place + lane * stretch, side="right") - first[lane]
+    ends = np.concatenate(sizes) + index_from_ptr(first) * stretch
+    without = np.searchsorted(ends, position + line * stretch, side="right") - first[line]
     backwards = np.asarray(
         [isinstance(candidate_set, Complements) for candidate_set in candidate_sets]
-    )[lane]
-    birth = np.where(backwards, counts[lane] - without, without)
-    return np.where(birth < counts[lane], birth, NEVER), np.full(base[-1], -1)
+    )[line]
+    appears_at = np.where(backwards, counts[line] - without, without)
+    return np.where(appears_at < counts[line], appears_at, NEVER), np.full(base[-1], -1)
 
 
 def _attribute_bases(
@@ -250,4 +316,4 @@ def _attribute_bases(
     number: dict[int, int] = {}
     which = np.asarray([number.setdefault(id(instance), len(number)) for instance in instances])
     _, first = np.unique(which, return_index=True)
-    return starts(num_nodes[first])[which], starts(num_edges[first])[which]
+    return ptr_from_counts(num_nodes[first])[which], ptr_from_counts(num_edges[first])[which]

@@ -1,0 +1,126 @@
+"""One run of a model: its own forward, on the states of all candidates of a context."""
+
+from __future__ import annotations
+
+from operator import is_not
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch
+
+from eigsearch.engines.incremental.context import EvalContext, NotServed
+from eigsearch.engines.incremental.functions import MAKERS, apply, whole
+from eigsearch.engines.incremental.pooling import explained_rows
+from eigsearch.engines.incremental.state_tensor import (
+    NUM_NODES,
+    Count,
+    IndexTensor,
+    Lifting,
+    Run,
+    StateTensor,
+)
+from eigsearch.errors import EigsearchError
+from eigsearch.inference.model_call import ModelCall, unwrap_partial
+from eigsearch.inputs.instance import level_in
+
+
+def run_model(model_call: ModelCall, context: EvalContext) -> Tensor:
+    """Return the model's output for each candidate, in the order of the chunks.
+
+    Raises:
+        NotServed: The model does something that is not known, or fails on states: it may well work
+            on the graphs that they stand for.
+    """
+    run = Run(context)
+    before = _attributes(model_call)
+    try:
+        with torch.inference_mode():
+            batch = _inputs(run, model_call)
+            with Lifting(run, apply, MAKERS):
+                output = model_call(batch)
+            if run.refused:  # and the model went on all the same
+                raise NotServed(run.refused)
+            return _result(run, output)
+    except EigsearchError:
+        raise
+    except Exception as error:
+        raise NotServed(f"The model fails on states: {error}") from error
+    finally:
+        _restore(before)
+
+
+def _inputs(run: Run, model_call: ModelCall) -> Batch:
+    """Return the graphs of all candidates as one batch of state tensors."""
+    context = run.context
+    first = context.instances[0]
+    batch = Batch(_base_cls=type(first.data))
+    batch.edge_index = run.index("edge_index", context.timelines.edges)
+    batch.batch = run.index("batch")
+    batch.num_nodes = Count(NUM_NODES)
+    batch._num_graphs = context.num_candidates
+    for name in filter(model_call.needs, first.attributes):
+        batch[name] = _attribute(run, name)
+    if model_call.needs("ptr"):
+        batch.ptr = run.index("ptr")
+    return batch
+
+
+def _attribute(run: Run, name: str) -> Tensor:
+    """Return an attribute: of nodes, of edges, or one row for each candidate."""
+    context = run.context
+    level, dim = level_in(context.instances, name)
+    if level == "graph":
+        return _per_candidate(context, name)
+    if dim != 0:
+        raise NotServed(f"`{name}` is not laid out by rows.")
+    value = torch.cat([instance.data[name] for instance in context.instances])
+    return run.state(*(context.nodes_like if level == "node" else context.edges_like)(value))
+
+
+def _per_candidate(context: EvalContext, name: str) -> Tensor:
+    parts = []
+    for chunk in context.timelines.chunks:
+        value = torch.as_tensor(chunk.request.instance.data[name], device=context.device)
+        if value.dim() and value.size(0) != 1:
+            raise NotServed(f"`{name}` is not one row for each graph.")
+        parts.append(value.repeat(len(chunk), *[1] * (value.dim() - 1)))
+    return torch.cat(parts)
+
+
+def _result(run: Run, output: Any) -> Tensor:
+    """Return one row for each candidate."""
+    context = run.context
+    if isinstance(output, StateTensor):
+        if context.instances[0].node is None:
+            raise NotServed("The model predicts nodes.")
+        state = whole(run, output)
+        rows = explained_rows(context, state.entries, state.value)
+        return rows[:, None] if rows.dim() == 1 else rows
+    if isinstance(output, IndexTensor) or context.instances[0].node is not None:
+        raise NotServed("The model's output is not one row for each node.")
+    return _candidate_rows(output, context.num_candidates)
+
+
+def _candidate_rows(output: Tensor, candidates: int) -> Tensor:
+    if candidates == 1 and output.dim() < 2:  # many models squeeze the row of a single graph
+        return output.reshape(1, -1)
+    rows = output[:, None] if output.dim() == 1 else output
+    if rows.dim() != 2 or rows.size(0) != candidates:
+        raise NotServed("The model's output is not one row for each graph.")
+    return rows
+
+
+def _attributes(model_call: ModelCall) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the attributes and buffers of all modules, to take back what a forward stores."""
+    model = unwrap_partial(model_call.model)
+    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
+    held = [*map(vars, modules), *(m._buffers for m in modules if m._buffers)]
+    return [(attributes, dict(attributes)) for attributes in held]
+
+
+def _restore(before: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    for now, then in before:
+        if len(now) != len(then) or any(map(is_not, now.values(), then.values())):
+            now.clear()
+            now.update(then)

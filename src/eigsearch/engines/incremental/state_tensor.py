@@ -1,0 +1,336 @@
+"""State tensors: what a model computes for all candidates, held as distinct rows.
+
+A user's `forward` runs as it is. `x` is a `StateTensor`, which looks like a tensor of all nodes of
+all candidates and holds their distinct rows; `edge_index` and `batch` are `IndexTensor`s, which
+hold no numbers at all. Whatever the model does with them arrives in `Lifting`, a torch-function
+mode, and from there in `functions.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import torch
+from torch import Tensor
+
+from eigsearch.engines.incremental.context import (
+    Bags,
+    EvalContext,
+    Layout,
+    NotServed,
+    Pairs,
+    StateTable,
+)
+from eigsearch.engines.incremental.index.timelines import EdgeList
+
+# Sizes that no model has by itself, so that a size which comes back says what it is the size of.
+NUM_NODES = 16_777_259
+_NUM_EDGES = 33_554_467
+_STEP = 1_009
+
+
+class Count(int):
+    """The number of nodes or of edges of all candidates, which a model may only pass on."""
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int) and 1 < int(other) < NUM_NODES:
+            self._refuse()
+        return int.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = int.__hash__
+
+    def __gt__(self, other: int) -> bool:
+        return self._compared(other) or int.__gt__(self, other)
+
+    def __ge__(self, other: int) -> bool:
+        return self._compared(other) or int.__ge__(self, other)
+
+    def __lt__(self, other: int) -> bool:
+        return not self >= other
+
+    def __le__(self, other: int) -> bool:
+        return not self > other
+
+    def _compared(self, other: int) -> bool:
+        if other not in (0, 1) and not isinstance(other, Count):
+            self._refuse()
+        return False
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise NotServed("It computes with the number of nodes or edges.")
+
+    def __add__(self, other: int) -> int:
+        return self if type(other) is int and other == 0 else self._refuse()
+
+    __radd__ = __add__
+    __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = _refuse
+    __pow__ = __rpow__ = __float__ = __divmod__ = _refuse
+
+
+class LiftedTensor(Tensor):
+    """A tensor without storage, whose operations the incremental engine carries out."""
+
+    run: Run
+    sizes: torch.Size
+    layout = torch.strided
+    requires_grad = False
+    is_sparse = False
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise NotServed(f"`{func.__name__}` is called outside of the model's forward.")
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
+        raise NotServed(f"`{func}` reads a tensor in a way that is not known.")
+
+    @property
+    def shape(self) -> torch.Size:  # type: ignore[override]
+        """The sizes, of which the first may stand for all nodes or edges."""
+        return self.sizes
+
+    def size(self, dim: int | None = None) -> Any:
+        """Return the shape, or one size of it."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self) -> int:
+        """Return the number of dimensions."""
+        return len(self.shape)
+
+    ndimension = dim
+
+    @property
+    def ndim(self) -> int:  # type: ignore[override]
+        """The number of dimensions."""
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self, **_: Any) -> str:  # type: ignore[override]
+        return f"{type(self).__name__}({list(self.shape)})"
+
+    def numel(self) -> int:
+        """Return the number of elements: 0, or some number that is not to be relied on."""
+        return 0 if self.run.is_empty(self.shape) else Count(_NUM_EDGES * 1_000_003)
+
+    nelement = numel
+
+    def __bool__(self) -> bool:
+        self.run.refused = self.run.refused or "The model decides by values of nodes or edges."
+        raise NotServed(self.run.refused)
+
+    __float__ = __int__ = __index__ = item = tolist = numpy = __array__ = __bool__  # type: ignore[assignment]
+
+
+class Pending(NamedTuple):
+    """An aggregation that is yet to be carried out: what comes next may save a step.
+
+    Attributes:
+        reduce: Gives the rows of bags.
+        side: The end of the edges that messages are gathered at.
+        layouts: The layouts of what is aggregated.
+        dtype: The type of the result.
+    """
+
+    reduce: Callable[[Bags], Tensor]
+    side: int
+    layouts: tuple[Layout, ...]
+    dtype: torch.dtype
+
+
+class StateTensor(LiftedTensor):
+    """Values of nodes, messages or pairs, as their distinct rows.
+
+    Attributes:
+        factor: Values of one column that the rows are yet to be multiplied with, where a sum over
+            messages may do so along the way.
+        pending: The aggregation that gives the rows, if it is yet to be carried out.
+    """
+
+    factor: StateTensor | None
+    pending: Pending | None
+    _entries: Layout
+    _value: Tensor
+
+    @property
+    def entries(self) -> Layout:
+        """Which distinct row each entry holds."""
+        if self.pending is not None:
+            self._aggregate()
+        return self._entries
+
+    @property
+    def value(self) -> Tensor:
+        """The distinct rows."""
+        if self.pending is not None:
+            self._aggregate()
+        return self._value
+
+    def _aggregate(self) -> None:
+        assert self.pending is not None
+        context, pending = self.run.context, self.pending
+        bags = context.once(context.bags, pending.side, None, *pending.layouts)
+        self._entries, self._value, self.pending = bags.layout, pending.reduce(bags), None
+
+    @property
+    def dtype(self) -> torch.dtype:  # type: ignore[override]
+        """The type of the values."""
+        return self._value.dtype if self.pending is None else self.pending.dtype
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """The device of the values."""
+        return self.run.context.device
+
+    def assign(self, other: StateTensor) -> StateTensor:
+        """Take over the rows of another tensor, as an operation in place does."""
+        if other.shape != self.shape or other.dtype != self.dtype:
+            raise NotServed("An operation in place changes the shape or the type.")
+        self.pending, self.factor = other.pending, other.factor
+        if other.pending is None:
+            self._entries, self._value = other._entries, other._value
+        return self
+
+
+class IndexTensor(LiftedTensor):
+    """Structure: `edge_index`, one row of it, `batch`, or the numbers of all nodes.
+
+    Attributes:
+        edges: The edges, for `edge_index` and its rows.
+        side: Which end of the edges: 0 source, 1 target; for `edge_index` what its row 0 is.
+        role: "edge_index", "end", "batch", "nodes", "loops" (each node twice) or "membership"
+            (each node, and its candidate).
+    """
+
+    edges: EdgeList | None
+    side: int
+    role: str
+    dtype = torch.long
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """The device of the graphs."""
+        return self.run.context.device
+
+
+class Run:
+    """One run of a model over the distinct states of a context.
+
+    Attributes:
+        context: The context.
+        refused: Why an operation was refused; a model that catches exceptions is not served.
+    """
+
+    def __init__(self, context: EvalContext) -> None:
+        self.context = context
+        self.refused = ""
+        self._sizes: dict[int, EdgeList] = {}
+        self._size_of: dict[EdgeList, Count] = {}
+
+    def state(
+        self, entries: Layout, value: Tensor, factor: StateTensor | None = None
+    ) -> StateTensor:
+        """Return a state tensor of a layout and its distinct rows."""
+        shape = torch.Size((self.num_entries(entries), *value.shape[1:]))
+        tensor = Tensor._make_wrapper_subclass(
+            StateTensor, shape, dtype=value.dtype, device=value.device
+        )
+        tensor.run, tensor.sizes = self, shape
+        tensor._entries, tensor._value, tensor.factor = entries, value, factor
+        tensor.pending = None
+        return tensor
+
+    def pending(self, pending: Pending, shape: Sequence[int]) -> StateTensor:
+        """Return values of nodes that an aggregation is yet to give."""
+        sizes = torch.Size((Count(NUM_NODES), *shape))
+        tensor = Tensor._make_wrapper_subclass(
+            StateTensor, sizes, dtype=pending.dtype, device=self.context.device
+        )
+        tensor.run, tensor.sizes, tensor.pending, tensor.factor = self, sizes, pending, None
+        return tensor
+
+    def index(self, role: str, edges: EdgeList | None = None, side: int = 0) -> IndexTensor:
+        """Return a structure tensor."""
+        size = Count(NUM_NODES) if edges is None else self.num_edges(edges)
+        shape = (2, size) if role in ("edge_index", "loops", "membership") else (size,)
+        return self._index(role, edges, side, torch.Size(shape))
+
+    def reshaped(self, index: IndexTensor, shape: torch.Size) -> IndexTensor:
+        """Return the same structure, broadcast to a shape."""
+        return self._index(index.role, index.edges, index.side, shape)
+
+    def _index(
+        self, role: str, edges: EdgeList | None, side: int, shape: torch.Size
+    ) -> IndexTensor:
+        tensor = Tensor._make_wrapper_subclass(
+            IndexTensor, shape, dtype=torch.long, device=self.context.device
+        )
+        tensor.run, tensor.sizes = self, shape
+        tensor.role, tensor.edges, tensor.side = role, edges, side
+        return tensor
+
+    def num_entries(self, entries: Layout) -> int:
+        """Return the size of the first dimension of what has a layout."""
+        space = entries.space
+        if isinstance(space, (StateTable, Pairs)):
+            return Count(NUM_NODES)
+        return self.num_edges(space if isinstance(space, EdgeList) else space.edges)
+
+    def num_edges(self, edges: EdgeList) -> Count:
+        """Return the size that stands for the number of these edges."""
+        if edges not in self._size_of:
+            size = _NUM_EDGES + _STEP * len(self._size_of)
+            self._size_of[edges], self._sizes[size] = Count(size), edges
+        return self._size_of[edges]
+
+    def is_empty(self, shape: torch.Size) -> bool:
+        """Return whether a shape is that of no edges at all."""
+        edges = [self._sizes[int(size)] for size in shape if int(size) in self._sizes]
+        return any(len(each) == 0 for each in edges)
+
+    def constant(self, value: Tensor, size: int) -> StateTensor:
+        """Return one row for all nodes or all edges, by the size that stands for them."""
+        space = self.context.base if size == NUM_NODES else self._sizes[int(size)]
+        return self.state(self.context.once(self.context.constant, space), value)
+
+    def stands_for(self, size: Any) -> bool:
+        """Return whether a size is the number of all nodes, or of some edges."""
+        return isinstance(size, int) and (int(size) == NUM_NODES or int(size) in self._sizes)
+
+
+class Lifting(torch.overrides.TorchFunctionMode):
+    """Sends every torch function that a model calls to where it is known."""
+
+    def __init__(self, run: Run, apply: Callable[..., Any], make: dict[str, Any]) -> None:
+        super().__init__()
+        self._run, self._apply, self._make = run, apply, make
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        lifted = StateTensor in types or IndexTensor in types
+        try:
+            if lifted:
+                return self._apply(self._run, func, args, kwargs)
+            maker = self._make.get(getattr(func, "__name__", ""))
+            return func(*args, **kwargs) if maker is None else maker(self._run, func, args, kwargs)
+        except NotServed as reason:
+            self._run.refused = self._run.refused or _sentence(func, reason)
+            raise NotServed(self._run.refused) from None
+
+
+def _sentence(func: Any, reason: NotServed) -> str:
+    name = (
+        getattr(getattr(func, "__self__", None), "__name__", "")
+        if func.__name__ == "__get__"
+        else ""
+    )
+    return f"`{name or func.__name__}`: {reason}"

@@ -1,0 +1,84 @@
+"""Equal rows have equal keys, and other rows other ones; ragged ranges are what they say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigsearch._utils.hashing import mixed
+from eigsearch.engines.incremental.index import arrays
+from eigsearch.engines.incremental.index.arrays import (
+    distinct,
+    gather_ranges,
+    index_from_ptr,
+    multiset_keys,
+    pair_hashes,
+    ptr_from_counts,
+    value_keys,
+)
+
+CLASSES = 4
+small = st.integers(0, CLASSES - 1)
+bags = st.lists(st.lists(st.tuples(small, small), max_size=4), min_size=1)
+
+
+def assert_partition(place: np.ndarray, content: list[object]) -> None:
+    """Check that two rows share a place exactly where their contents are equal."""
+    places = defaultdict(set)
+    for where, what in zip(place.tolist(), content, strict=True):
+        places[what].add(where)
+    assert all(len(found) == 1 for found in places.values())
+    assert len(set(place.tolist())) == len(places)
+
+
+@given(bags=bags)
+def test_multiset_keys_bags_of_pairs_equal_where_multisets_are(bags) -> None:
+    ptr = ptr_from_counts(np.array([len(bag) for bag in bags]))
+    flat = [pair for bag in bags for pair in bag]
+    left, right = np.array(flat, np.int64).reshape(-1, 2).T
+    _, place = distinct(multiset_keys(pair_hashes(left, right, CLASSES, CLASSES), ptr))
+    assert_partition(place, [tuple(sorted(bag)) for bag in bags])
+    _, place = distinct(multiset_keys(mixed(left), ptr))
+    assert_partition(place, [tuple(sorted(first for first, _ in bag)) for bag in bags])
+
+
+@given(counts=st.lists(st.integers(0, 3), min_size=1), seed=st.integers(0, 9))
+def test_gather_ranges_any_choice_equals_a_loop(counts: list[int], seed: int) -> None:
+    ptr = ptr_from_counts(np.array(counts))
+    assert index_from_ptr(ptr).tolist() == [i for i, n in enumerate(counts) for _ in range(n)]
+    chosen = np.random.default_rng(seed).integers(0, len(counts), 5)
+    member, index, new_ptr = gather_ranges(ptr, chosen)
+    expected = [(m, i) for i, c in enumerate(chosen) for m in range(ptr[c], ptr[c + 1])]
+    assert list(zip(member.tolist(), index.tolist(), strict=True)) == expected
+    assert np.diff(new_ptr).tolist() == [counts[c] for c in chosen]
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+@given(keys=st.lists(st.integers(0, 5), min_size=1, max_size=50))
+def test_distinct_either_hash_table_one_row_per_key(few: int, keys: list[int]) -> None:
+    arrays._FEW_KEYS, usual = few, arrays._FEW_KEYS
+    try:
+        check_distinct(keys)
+    finally:
+        arrays._FEW_KEYS = usual
+
+
+def check_distinct(keys: list[int]) -> None:
+    key = np.array(keys, np.uint64)  # unmixed, so that all of them want the same slot
+    chosen, place = distinct(key)
+    assert np.array_equal(key[chosen][place], key)
+    assert sorted(key[chosen].tolist()) == sorted(set(keys))
+    assert np.array_equal(place[chosen], np.arange(len(chosen)))
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.long, torch.bool]
+)
+def test_values_are_compared_by_all_their_columns(dtype: torch.dtype) -> None:
+    value = torch.tensor([[0, 1], [1, 0], [0, 1], [1, 1]]).to(dtype)
+    assert_partition(distinct(value_keys(value))[1], [tuple(row) for row in value.tolist()])
