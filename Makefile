@@ -33,7 +33,7 @@ install: $(READY)  ## Only set up
 $(PLAIN): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[app,bench]"
 	touch $(PLAIN)
 
 $(READY): $(PLAIN)  # what tests need besides

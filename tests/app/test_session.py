@@ -1,8 +1,9 @@
 import random
+import threading
 
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Data, OnDiskDataset
 
 from eigsearch import datasets, store
 from eigsearch.app.background import Background
@@ -131,4 +132,22 @@ def test_node_session_answers_equal_a_plain_call_on_the_whole_graph(tmp_path):
     assert answer.explanation.node == local
     with pytest.raises(InputError, match="explained node"):
         session.answer(EditedItem(350, GraphEdits(removed_nodes=frozenset({350}))))
+    session.close()
+
+
+class Stored(OnDiskDataset):
+    def __init__(self, root):
+        super().__init__(root, backend="sqlite")
+
+
+def test_database_is_read_by_the_background_and_by_requests(tmp_path):
+    dataset = Stored(str(tmp_path / "stored"))
+    dataset.extend(list(motif_graphs()))
+    session = Session(motif_model(), dataset, cache=tmp_path / "cache")
+    thread = threading.Thread(target=run_background, args=(session,))
+    thread.start()
+    thread.join()
+    assert session.table.num_known == len(motif_graphs())
+    scores = session.answer(EditedItem(3)).scores
+    assert scores == pytest.approx(plain_scores(motif_graphs()[3]), abs=1e-6)
     session.close()

@@ -20,6 +20,7 @@ from eigsearch.app.class_scores import class_scores
 from eigsearch.app.edits import EditedGraph, GraphEdits
 from eigsearch.app.row_cache import RowCache
 from eigsearch.app.table import Table
+from eigsearch.app.thread_sources import for_threads
 from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
@@ -92,7 +93,8 @@ class Session:
         self.model, self.options, self.origin = model, options or Options(), tuple(origin)
         self.level = _level(dataset)
         self.names = names or (Names.of(dataset) if isinstance(dataset, GraphDataset) else Names())
-        self.source = as_source(dataset.graphs if isinstance(dataset, GraphDataset) else dataset)
+        graphs = dataset.graphs if isinstance(dataset, GraphDataset) else dataset
+        self.source = for_threads(as_source(graphs))
         if not len(self.source):
             raise InputError(
                 "Expected a data set with at least one graph (got none). Pass graphs to explain."

@@ -59,6 +59,7 @@ def demo(
     for picture in pictures:
         print_line(f"Picture: {picture}")
     print_line(f"Report: {page.resolve()}")
+    print_line("Open it in the studio: eigsearch serve --dataset BA-2Motifs --model gin")
 
 
 def _fresh(directory: Path) -> Path:

@@ -1,0 +1,177 @@
+"""The studio under 500 random edits, 20 tabs at once, and 100,000 graphs on disk.
+
+    python -m benchmarks.speed.studio
+
+Edits go through HTTP, as the page sends them. Each shown prediction is compared with a plain call
+of the model on the edited graph; times are milliseconds, and multiples of one bare forward call on
+the same graph. Memory and open files are taken after the first 100 edits and after the last.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import torch
+from torch_geometric.data import Data, OnDiskDataset
+
+from benchmarks.speed.timing import write
+from eigsearch import datasets
+from eigsearch.app.edits import GraphEdits
+from eigsearch.app.server import Server
+from eigsearch.app.session import Session
+from eigsearch.models import zoo
+
+EDITS = 500
+WARM = 100
+ON_DISK = 100_000
+
+
+class Tab:
+    """One open page: a connection that stays."""
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        self.base = parts.path
+        self.connection = http.client.HTTPConnection(str(parts.hostname), parts.port)
+
+    def post(self, path: str, body: Any) -> Any:
+        self.connection.request("POST", self.base + path, json.dumps(body))
+        return json.loads(self.connection.getresponse().read())
+
+    def get(self, path: str) -> Any:
+        self.connection.request("GET", self.base + path)
+        return json.loads(self.connection.getresponse().read())
+
+
+def random_edits(data: Data, dice: random.Random) -> GraphEdits:
+    """Return one to six edits of all kinds that fit a graph."""
+    count = int(data.num_nodes)
+    present = sorted({(min(u, v), max(u, v)) for u, v in data.edge_index.t().tolist()})
+    absent = [(v, u) for u in range(count) for v in range(u) if (v, u) not in set(present)]
+    return GraphEdits(
+        removed_edges=frozenset(dice.sample(present, min(len(present), dice.randint(1, 3)))),
+        added_edges=frozenset(dice.sample(absent, min(len(absent), dice.randint(0, 1)))),
+        removed_nodes=frozenset(dice.sample(range(count), dice.randint(0, 1))),
+        zeroed_features=frozenset((dice.randrange(count), dice.randrange(2)) for _ in range(1)),
+    )
+
+
+def bare_forward(model: Any, data: Data) -> tuple[list[float], float]:
+    """Return class probabilities by a plain call, and its milliseconds."""
+    batch = torch.zeros(int(data.num_nodes), dtype=torch.long)
+    began = time.perf_counter()
+    with torch.no_grad():
+        output = model(data.x, data.edge_index, batch)
+    return output.double().softmax(-1)[0].tolist(), 1000 * (time.perf_counter() - began)
+
+
+def edit_many(address: str, graphs: Any, model: Any) -> dict[str, float]:
+    """Return times, differences and leaks of random edits."""
+    tab, dice, process = Tab(address), random.Random(0), psutil.Process()
+    times, bare, worst, at_first = [], [], 0.0, (0.0, 0)
+    for number in range(EDITS):
+        item = dice.randrange(len(graphs))
+        edits = random_edits(graphs[item], dice)
+        body = {"item": item, "edits": edits.to_json()}
+        tab.post("api/answer", {"item": item})  # a user sees a graph before editing it
+        began = time.perf_counter()
+        answer = tab.post("api/answer", body)
+        times.append(1000 * (time.perf_counter() - began))
+        scores, own = bare_forward(model, edits.apply(graphs[item]).data)
+        bare.append(own)
+        differences = (abs(a - b) for a, b in zip(answer["scores"], scores, strict=True))
+        worst = max(worst, *differences)
+        if number == WARM:
+            at_first = process.memory_info().rss / 2**20, process.num_fds()
+    p95 = quantiles(times, n=20)[18]
+    return {
+        "edits": EDITS,
+        "largest_difference": worst,
+        "median_ms": median(times),
+        "p95_ms": p95,
+        "forward_ms": median(bare),
+        "median_in_forwards": median(times) / median(bare),
+        "p95_in_forwards": p95 / median(bare),
+        "mb_after_100": at_first[0],
+        "mb_after_all": process.memory_info().rss / 2**20,
+        "files_after_100": at_first[1],
+        "files_after_all": process.num_fds(),
+    }
+
+
+def many_tabs(address: str, tabs: int = 20) -> dict[str, float]:
+    """Return how long it takes until every one of many tabs is answered."""
+    began = time.perf_counter()
+    with ThreadPoolExecutor(tabs) as pool:
+        answers = pool.map(lambda i: Tab(address).post("api/answer", {"item": i}), range(tabs))
+        answered = sum("scores" in answer for answer in answers)
+    return {"tabs": tabs, "answered": answered, "ms": 1000 * (time.perf_counter() - began)}
+
+
+class Stored(OnDiskDataset):
+    """Graphs in a database on disk."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__(root, backend="sqlite")
+
+
+def on_disk(graphs: Any, model: Any, scratch: str) -> dict[str, float]:
+    """Return how long 100,000 graphs on disk take to open, and what memory they take."""
+    dataset = Stored(os.path.join(scratch, "stored"))
+    for start in range(0, ON_DISK, 1_000):
+        dataset.extend([graphs[i % len(graphs)] for i in range(start, start + 1_000)])
+    process = psutil.Process()
+    before = process.memory_info().rss / 2**20
+    began = time.perf_counter()
+    server = Server(Session(model, dataset, cache=Path(scratch, "rows")), port=0)
+    server.start()
+    tab = Tab(server.address)
+    rows = tab.get("api/rows?offset=99800")
+    opened = time.perf_counter() - began
+    time.sleep(5)  # the background explains on
+    after = process.memory_info().rss / 2**20
+    server.close()
+    return {
+        "graphs": rows["count"],
+        "open_s": opened,
+        "mb_before": before,
+        "mb_after": after,
+        "explained_meanwhile": int(server.session.table.num_known),
+    }
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    dataset, (model, _) = datasets.load("Mutagenicity"), zoo.load("Mutagenicity", "gin")
+    model.eval()
+    with tempfile.TemporaryDirectory() as scratch:
+        server = Server(Session(model, dataset, cache=Path(scratch, "cache")), port=0)
+        server.start()
+        edited = edit_many(server.address, dataset.graphs, model)
+        tabs = many_tabs(server.address)
+        server.close()
+        disk = on_disk(dataset.graphs, model, scratch)
+    found = {"edits": edited, "tabs": tabs, "on_disk": disk}
+    json.dump(found, sys.stdout, indent=2)
+    rows = [
+        {"case": case, "measure": name, "value": value}
+        for case, values in found.items()
+        for name, value in values.items()
+    ]
+    write("studio", rows)
+
+
+if __name__ == "__main__":
+    main()
