@@ -111,10 +111,12 @@ class Method(ABC):
         card: What a user has to know about it.
         cheap_options: Options with which it does the least work that still is the method, for
             tests and trials.
+        train_nodes: The nodes that `fit` was told to train on, None for nodes of its own choice.
     """
 
     card: ClassVar[Card]
     cheap_options: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    train_nodes: tuple[int, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -131,6 +133,7 @@ class Method(ABC):
         model: Any,
         dataset: Sequence[Data],
         *,
+        nodes: Sequence[int] | Tensor | None = None,
         forward: Forward | None = None,
         task: str = "auto",
         return_type: str = "auto",
@@ -140,10 +143,14 @@ class Method(ABC):
         Args:
             model: The model that will be explained.
             dataset: The graphs to train on.
+            nodes: The nodes to train on, for a model that predicts nodes: those that will be
+                explained, or others of their kind. None draws them from all nodes with edges.
             forward: How to call the model, as for `explain`.
             task: What the model predicts, as for `explain`.
             return_type: What the model returns, as for `explain`.
         """
+        if nodes is not None:
+            self.train_nodes = tuple(torch.as_tensor(nodes).reshape(-1).tolist())
         self._fit(configure(model, forward, task, return_type), dataset)
 
     @abstractmethod

@@ -49,6 +49,12 @@ class Setting:
         order = RandomState(seed).permutation(len(right))
         return [right[index] for index in order[:count]]
 
+    def explained_nodes(self) -> list[int] | None:
+        """Return the nodes that may be explained, which trained explainers learn from."""
+        if self.dataset.task == "graph":
+            return None
+        return [p.node for p in self._correct() if p.node is not None]
+
     def _correct(self) -> list[Prediction]:
         label, predicted = _classes(self)
         wanted = EXPLAINED_CLASS.get(self.dataset.name)

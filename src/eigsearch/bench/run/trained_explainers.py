@@ -36,7 +36,7 @@ def _trained(
     graphs = setting.dataset.graphs[:: _stride(len(setting.dataset), fit_sample)]
     method = explainers.get(explainer, seed=seed, **json.loads(options))
     start = time.perf_counter()
-    method.fit(setting.model, graphs)
+    method.fit(setting.model, graphs, nodes=setting.explained_nodes())
     return method, {"train_seconds": time.perf_counter() - start, "fit_sample": len(graphs)}
 
 

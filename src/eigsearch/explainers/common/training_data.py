@@ -18,12 +18,15 @@ from eigsearch.pipeline import Pipeline
 
 
 def training_instances(
-    model: Any, dataset: Sequence[Data], num_nodes: int
+    model: Any,
+    dataset: Sequence[Data],
+    num_nodes: int,
+    train_nodes: Sequence[int] | None = None,
 ) -> list[PredictedInstance]:
     """Return, in random order, the predictions to train on.
 
     They are those of all graphs that have edges; a model that returns a row per node is asked about
-    `num_nodes` random nodes of each.
+    `num_nodes` random nodes of each, drawn from `train_nodes` or else from all that have edges.
     """
     graphs = [data for data in dataset if data.num_edges > 0]
     if not graphs:
@@ -33,24 +36,36 @@ def training_instances(
         )
     with eval_mode(model):
         nodes = predicts_nodes(model, graphs[0])
-        requested = [q for data in graphs for q in _instances(data, nodes, num_nodes)]
+        requested = [q for data in graphs for q in _instances(data, nodes, num_nodes, train_nodes)]
         instances = Pipeline(model, Options()).predict(requested)
     return [instances[i] for i in torch.randperm(len(instances)).tolist()]
 
 
-def _instances(data: Data, nodes: bool, count: int) -> list[Instance]:
+def _instances(
+    data: Data, nodes: bool, count: int, train_nodes: Sequence[int] | None
+) -> list[Instance]:
     if not nodes:
         return [Instance(data)]
-    linked = data.edge_index.unique()
-    chosen = linked[torch.randperm(linked.numel())[:count]]
+    drawn_from = data.edge_index.unique() if train_nodes is None else torch.tensor(train_nodes)
+    if not drawn_from.numel() or not 0 <= int(drawn_from.min()) <= int(drawn_from.max()) < int(
+        data.num_nodes
+    ):
+        raise InputError(
+            f"Expected `nodes` to name nodes from 0 to {int(data.num_nodes) - 1} (got "
+            f"{drawn_from.tolist()[:5]}). Pass nodes that each graph has."
+        )
+    chosen = drawn_from[torch.randperm(drawn_from.numel())[:count]]
     return [Instance(data, None, node) for node in chosen.tolist()]
 
 
 def training_predictions(
-    frozen: Any, dataset: Sequence[Data], num_nodes: int
+    frozen: Any,
+    dataset: Sequence[Data],
+    num_nodes: int,
+    train_nodes: Sequence[int] | None = None,
 ) -> list[DifferentiablePrediction]:
     """Return the predictions to train on, differentiable, all of one frozen model copy."""
-    instances = training_instances(frozen, dataset, num_nodes)
+    instances = training_instances(frozen, dataset, num_nodes, train_nodes)
     frozen.requires_grad_(False)
     return [
         DifferentiablePrediction(frozen, q.data, q.target.index, q.node, private=True)

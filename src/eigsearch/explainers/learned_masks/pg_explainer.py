@@ -87,7 +87,7 @@ class PGExplainer(Method):
         with gradients(), seeded(self.seed, dataset[0].edge_index.device):
             copied = private_copy(model)
             message_layers(copied)
-            predictions = training_predictions(copied, dataset, self.num_nodes)
+            predictions = training_predictions(copied, dataset, self.num_nodes, self.train_nodes)
             adapters = [PyGAdapter(prediction, every_node=True) for prediction in predictions]
             algorithm = self._untrained(adapters[0])
             self.losses = []

@@ -99,7 +99,7 @@ class GFlowExplainer(Method):
     def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
         """Train the flow network."""
         with gradients(), seeded(self.seed):
-            instances = training_instances(model, dataset, self.num_nodes)
+            instances = training_instances(model, dataset, self.num_nodes, self.train_nodes)
             require_classifier(instances[0].target, self.name)
             network = FlowNetwork(attributes(instances[0]).size(1))
             with eval_mode(model):

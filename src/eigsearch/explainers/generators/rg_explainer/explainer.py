@@ -91,7 +91,7 @@ class RGExplainer(Method):
     def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
         """Train policy and locator."""
         with gradients(), seeded(self.seed):
-            instances = training_instances(model, dataset, self.num_nodes)
+            instances = training_instances(model, dataset, self.num_nodes, self.train_nodes)
             split_model = SplitModel(model, instances)
             parts = split_model.batches(instances, self.batch_size)
             rewards = [Rewards(split_model, part) for part in parts]

@@ -91,7 +91,7 @@ class Gem(Method):
     def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
         """Distil the predictions, then train the autoencoder on them."""
         with gradients(), seeded(self.seed):
-            instances = training_instances(model, dataset, self.num_nodes)
+            instances = training_instances(model, dataset, self.num_nodes, self.train_nodes)
             require_classifier(instances[0].target, self.name)
             node_task = instances[0].node is not None
             epochs, lr, batch_size, top_k = _NODE_SETTINGS if node_task else _GRAPH_SETTINGS

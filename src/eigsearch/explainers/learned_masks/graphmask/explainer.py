@@ -79,7 +79,7 @@ class GraphMask(Method):
         with gradients(), seeded(self.seed, dataset[0].edge_index.device):
             copied = private_copy(model)
             layers = GatedLayers(message_layers(copied))
-            predictions = training_predictions(copied, dataset, self.num_nodes)
+            predictions = training_predictions(copied, dataset, self.num_nodes, self.train_nodes)
             examples = [_TrainingExample(layers, prediction) for prediction in predictions]
             gates = [_gate(passed) for passed in examples[0].passed]
             self.open = [

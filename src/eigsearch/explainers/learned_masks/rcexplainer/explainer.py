@@ -85,7 +85,7 @@ class RCExplainer(Method):
     def _fit(self, model: Any, dataset: Sequence[Data]) -> None:
         """Find the planes, then train the MLP."""
         with gradients(), seeded(self.seed):
-            instances = training_instances(model, dataset, self.num_nodes)
+            instances = training_instances(model, dataset, self.num_nodes, self.train_nodes)
             split_model = SplitModel(model, instances)
             parts = split_model.batches(instances, self.batch_size)
             batches = [_TrainingBatch(split_model, part) for part in parts]
