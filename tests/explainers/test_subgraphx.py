@@ -15,7 +15,8 @@ from eigsearch.candidates import SubgraphKind
 from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.explainers.common.node_masks import evaluate_node_masks
 from eigsearch.explainers.games.coalitions import local_region, shapley_rows, undirected_graph
-from eigsearch.explainers.games.subgraphx import State, SubgraphX, Tree, share_of_answers
+from eigsearch.explainers.games.subgraphx import SubgraphX, Tree
+from eigsearch.explainers.games.tree_search import State, share_of_answers
 from tests.explainers.planted import HOUSE, graphs, mean_auc, network
 
 
@@ -117,8 +118,8 @@ def test_children_drop_nodes_of_the_wanted_degree_first(seeded):
     star.x = torch.randn(5, 3)
     for expand, hub_stays in (("lowest", True), ("highest", False)):
         with evaluate_node_masks(Net(), star, 1, None) as evaluator:
-            tree = Tree(SubgraphX(expand_atoms=1, expand=expand), evaluator)
-            (child,) = tree._smaller_sets(tree.root.nodes)
+            tree = Tree(SubgraphX(min_atoms=1, expand_atoms=1, expand=expand), evaluator)
+            (child,) = tree._next_sets(tree.root.nodes)
         assert (0 in child) == hub_stays
 
 

@@ -47,6 +47,7 @@ _BUILT_IN = {  # name → "module below eigsearch.explainers:class", in the orde
     "gnn_lrp": "decomposition.relevance.gnn_lrp:GNNLRP",
     "excitation_bp": "decomposition.relevance.excitation_bp:ExcitationBP",
     "goat": "decomposition.goat:GOAt",
+    "same": "games.same:SAME",
     "graphlime": "surrogate.graphlime:GraphLIME",
     "gem": "learned_masks.gem:Gem",
     "kfactexplainer": "learned_masks.k_fact_explainer:KFactExplainer",

@@ -61,6 +61,8 @@ class NodeMaskEvaluator:
         SubgraphX).
         """
         groups = self.instance.groups
+        if groups.count == 0:
+            return self.instance.target.value(self.instance.phi_full).cpu().expand(len(rows))
         removable = groups.index >= 0
         source, target = self.data.edge_index[:, removable]
         absent = ~(rows[:, source.cpu()] & rows[:, target.cpu()])

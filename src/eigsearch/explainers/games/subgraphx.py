@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import networkx as nx
-import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -20,12 +17,8 @@ from eigsearch.explainers.common.node_masks import (
     evaluate_node_masks,
     require_features,
 )
-from eigsearch.explainers.games.coalitions import (
-    NodeSet,
-    local_region,
-    shapley_rows,
-    undirected_graph,
-)
+from eigsearch.explainers.games.coalitions import NodeSet
+from eigsearch.explainers.games.tree_search import SearchTree, share_of_answers
 
 
 class SubgraphX(Method):
@@ -93,64 +86,16 @@ class SubgraphX(Method):
         return evaluator.scatter_node_scores(share_of_answers(tree.found, evaluator.count))
 
 
-@dataclass(eq=False)
-class State:
-    """A node set of the search tree, with its reward and what its visits brought."""
-
-    nodes: NodeSet
-    reward: float = 0.0
-    children: Sequence[State] | None = None
-    visits: int = 0
-    total: float = 0.0
-
-    @property
-    def mean(self) -> float:
-        """Q, the mean reward of the rollouts that came through."""
-        return self.total / self.visits if self.visits else 0.0
-
-
-class Tree:
-    """The search tree; each node set exists once, and is rewarded once."""
+class Tree(SearchTree):
+    """The search tree of SubgraphX, from all nodes to few."""
 
     def __init__(self, options: SubgraphX, evaluator: NodeMaskEvaluator) -> None:
+        super().__init__(options, evaluator, frozenset(range(evaluator.count)))
         self.options = options
-        self.evaluator = evaluator
-        self.graph = undirected_graph(evaluator.data)
-        self.root = State(frozenset(range(evaluator.count)))
-        self._states = {self.root.nodes: self.root}
-        self._generator = torch.Generator().manual_seed(options.seed)
 
-    @property
-    def found(self) -> list[State]:
-        """Every node set that the search has rewarded."""
-        return [state for state in self._states.values() if state is not self.root]
-
-    def rollout(self) -> None:
-        """Walk down to a leaf, and credit its reward to every set on the way."""
-        path = [self.root]
-        while len(path[-1].nodes) > self.options.min_atoms:
-            if path[-1].children is None:
-                path[-1].children = self._expand(path[-1])
-            if not path[-1].children:
-                break
-            path.append(self._select(path[-1].children))
-        for step in path[1:]:
-            step.visits += 1
-            step.total += path[-1].reward
-
-    def _select(self, children: Sequence[State]) -> State:
-        explored = self.options.c_puct * math.sqrt(sum(child.visits for child in children))
-        return max(children, key=lambda c: c.mean + explored * c.reward / (1 + c.visits))
-
-    def _expand(self, state: State) -> list[State]:
-        """Return the children of a state, those that are new rewarded together."""
-        sets = list(dict.fromkeys(self._smaller_sets(state.nodes)))
-        new = [nodes for nodes in sets if nodes not in self._states]
-        for nodes, reward in zip(new, self.rewards(new), strict=True):
-            self._states[nodes] = State(nodes, reward)
-        return [self._states[nodes] for nodes in sets]
-
-    def _smaller_sets(self, nodes: NodeSet) -> Iterable[NodeSet]:
+    def _next_sets(self, nodes: NodeSet) -> Iterable[NodeSet]:
+        if len(nodes) <= self.options.min_atoms:
+            return
         inside = self.graph.subgraph(nodes)
         explained = self.evaluator.instance.node
         sign = 1 if self.options.expand == "lowest" else -1
@@ -159,38 +104,7 @@ class Tree:
             parts = map(frozenset, nx.connected_components(self.graph.subgraph(nodes - {dropped})))
             yield max(parts, key=lambda part: (explained in part, len(part), -min(part)))
 
-    def rewards(self, sets: Sequence[NodeSet]) -> list[float]:
-        """Return the estimated Shapley value of each set, all samples in shared model calls."""
-        if not sets:
-            return []
-        rows = torch.stack([self._sample(nodes) for nodes in sets])
-        values = self._values(rows.flatten(0, -2))
-        present, absent = values.view(len(sets), 2, -1).unbind(dim=1)
-        return (present - absent).mean(dim=1).tolist()
-
     def _values(self, rows: Tensor) -> Tensor:
         if self.options.absent == "split":
-            return self.evaluator.split_values(rows)
+            return super()._values(rows)
         return self.evaluator.values(rows, SubgraphKind.ZEROED_FEATURES)
-
-    def _sample(self, nodes: NodeSet) -> Tensor:
-        region = local_region(self.graph, nodes, self.options.local_radius - 1)
-        return shapley_rows(
-            nodes,
-            region,
-            self.evaluator.count,
-            self.options.samples,
-            self._generator,
-            always=self.evaluator.instance.node,
-        )
-
-
-def share_of_answers(states: Sequence[State], count: int) -> Tensor:
-    """Return for each node the share of size limits at which the best-rewarded set holds it."""
-    votes = torch.zeros(count)
-    limits = range(min((len(state.nodes) for state in states), default=count), count)
-    for limit in limits:
-        within = [state for state in states if len(state.nodes) <= limit]
-        best = max(within, key=lambda state: (state.reward, -len(state.nodes)))
-        votes[list(best.nodes)] += 1
-    return votes / max(len(limits), 1)
