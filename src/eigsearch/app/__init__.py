@@ -2,5 +2,6 @@
 
 from eigsearch.app.edits import EditedGraph, GraphEdits
 from eigsearch.app.launch import Studio, studio
+from eigsearch.app.notebook import widget
 
-__all__ = ["EditedGraph", "GraphEdits", "Studio", "studio"]
+__all__ = ["EditedGraph", "GraphEdits", "Studio", "studio", "widget"]

@@ -267,6 +267,10 @@ class SubgraphExplanation:
         """Return the page of the explanation as a notebook shows it."""
         return find_writer("notebook")(self)
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """Return the explanation as a widget and as a page, of which a notebook shows one."""
+        return find_writer("mimebundle")(self)
+
     @staticmethod
     def load(path: str | Path, data: Data | None = None) -> SubgraphExplanation:
         """Return the explanation that `save` wrote as JSON."""

@@ -8,13 +8,15 @@ from typing import Any
 
 from eigsearch.errors import InputError
 
-# A suffix for files, "axes" for matplotlib, "notebook" for a page inside of another.
+# A suffix for files, "axes" for matplotlib, "notebook" for a page inside of another,
+# "mimebundle" for whatever a notebook shows best.
 _WRITERS = {
     ".html": "eigsearch.visualization:save_explanation",
     ".svg": "eigsearch.visualization:save_figure",
     ".png": "eigsearch.visualization:save_figure",
     "axes": "eigsearch.visualization:plot",
     "notebook": "eigsearch.visualization:explanation_frame",
+    "mimebundle": "eigsearch.app.notebook:mimebundle",
 }
 
 

@@ -136,6 +136,8 @@ class ExplanationView {
     const values = entry ? [entry.plus, entry.minus, entry.plus - entry.minus] : [null, null, null];
     values.forEach((value, i) => (this.readout[i].textContent = decimals(value)));
     this.#showEvidence(size, entry);
+    this.size = size;
+    this.root.dispatchEvent(new CustomEvent("size", { detail: size }));
   }
 
   #showEvidence(size, entry) {
