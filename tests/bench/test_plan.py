@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from eigsearch.bench import PLANS, parse_plan, read_plan
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from eigsearch.bench import PLANS, parse_plan, read_plan, run_plan
 from eigsearch.errors import InputError
+from eigsearch.models import PublishedGIN
 
 TEXT = """
 description = "two by two"
@@ -80,3 +85,49 @@ def test_an_unknown_plan_is_answered_with_those_there_are() -> None:
 def test_runs_come_seed_by_seed() -> None:
     seeds = [run.seed for run in parse_plan(TEXT, "mine").runs()]
     assert seeds == sorted(seeds)
+
+
+def test_published_networks_leave_settings_without_weights_out(tmp_path: Path) -> None:
+    save_weights(tmp_path)
+    plan = parse_plan(TEXT, "mine")
+    published = plan.with_published_networks(tmp_path)
+    runs = published.runs()
+    assert published.name == "mine-published"
+    assert {(run.dataset, run.model) for run in runs} == {("BA-2Motifs", "gin")}
+    assert all(run.weights == str(tmp_path) for run in runs)
+    assert not {run.key for run in runs} & {run.key for run in plan.runs()}
+
+
+def test_published_networks_key_depends_on_the_weights_and_not_on_their_place(
+    tmp_path: Path,
+) -> None:
+    keys = []
+    for number, seed in enumerate((0, 0, 1)):
+        save_weights(tmp_path / str(number), seed)
+        plan = parse_plan(TEXT, "mine").with_published_networks(tmp_path / str(number))
+        keys.append([run.key for run in plan.runs()])
+    assert keys[0] == keys[1]
+    assert not set(keys[0]) & set(keys[2])
+
+
+def test_published_networks_of_other_settings_are_refused(tmp_path: Path) -> None:
+    save_file({"x": torch.ones(1)}, tmp_path / "gcn_MUTAG.safetensors")
+    with pytest.raises(InputError, match="a setting of the plan mine"):
+        parse_plan(TEXT, "mine").with_published_networks(tmp_path)
+
+
+def test_published_networks_are_explained_and_named_in_rows(tmp_path: Path) -> None:
+    save_weights(tmp_path)
+    text = TEXT.replace("sample = 9", "sample = 2").replace(', "subgraphx"', "")
+    plan = parse_plan(text, "mine").with_published_networks(tmp_path)
+    rows = [row for now in run_plan(plan, tmp_path / "out") for row in now.last.rows]
+    assert {row["networks"] for row in rows} == {"published"}
+    assert {row["status"] for row in rows} == {"ok"}
+
+
+def save_weights(directory: Path, seed: int = 0) -> None:
+    """Weights of the paper's GIN for BA-2Motifs, untrained."""
+    directory.mkdir(exist_ok=True)
+    torch.manual_seed(seed)
+    model = PublishedGIN(10, 2, 8, "graph")
+    save_file(model.state_dict(), directory / "gin_ba_2motifs.safetensors")

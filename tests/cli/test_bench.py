@@ -91,3 +91,12 @@ def test_a_report_without_results_is_refused(
 
 def test_an_unknown_plan_is_refused(refused: Callable[..., str]) -> None:
     assert "Expected the plan to be one of" in refused("bench", "nosuch")
+
+
+def test_bench_published_networks_need_their_weights(
+    refused: Callable[..., str], tmp_path: Path
+) -> None:
+    assert "got no --weights" in refused("bench", "smoke", "--networks", "published")
+    assert "got --networks zoo" in refused("bench", "smoke", "--weights", tmp_path)
+    wrong = refused("bench", "smoke", "--networks", "published", "--weights", tmp_path)
+    assert "published weights such as gcn_MUTAG" in wrong

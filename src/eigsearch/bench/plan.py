@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -24,6 +24,7 @@ from eigsearch.bench.plan_checks import (
 from eigsearch.bench.run_spec import Kind, RunSpec
 from eigsearch.errors import InputError
 from eigsearch.models import zoo
+from eigsearch.models.published_networks import published_names
 from eigsearch.search import SEARCHES
 
 if sys.version_info >= (3, 11):
@@ -115,6 +116,26 @@ class Plan:
     description: str
     sections: tuple[Section, ...]
     explainer_settings: dict[str, ExplainerSettings]
+    weights: str | None = None
+
+    def with_published_networks(self, directory: str | Path) -> Plan:
+        """Return the plan on the paper's own networks, with weights from a directory.
+
+        Settings for which the directory has no network are left out.
+
+        Raises:
+            InputError: If it has none of them.
+        """
+        known = {f"{dataset}/{conv}" for dataset, conv in published_names(directory)}
+        kept = (_with_settings(section, known) for section in self.sections)
+        sections = tuple(section for section in kept if section.settings)
+        if not sections:
+            raise InputError(
+                f"Expected {directory} to hold weights for a setting of the plan {self.name} (got "
+                f"{', '.join(sorted(known))}). Choose another plan."
+            )
+        name = f"{self.name}-published"
+        return replace(self, name=name, sections=sections, weights=str(Path(directory).resolve()))
 
     def runs(self) -> list[RunSpec]:
         """Return the runs of all sections, each once, seed by seed.
@@ -145,6 +166,7 @@ class Plan:
                     pictures=section.pictures,
                     fit_sample=overrides.fit_sample,
                     options=overrides.options,
+                    weights=self.weights,
                 )
 
 
@@ -203,6 +225,12 @@ def _section(values: Any) -> Section:
 def _explainer_settings(values: Any) -> ExplainerSettings:
     check_values("explainer", values, _EXPLAINER_CHECKS)
     return ExplainerSettings(**values)
+
+
+def _with_settings(section: Section, known: set[str]) -> Section:
+    """Return a section with those of its settings that are known."""
+    settings = ("/".join(_setting(text)) for text in section.settings)
+    return replace(section, settings=tuple(text for text in settings if text in known))
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -23,7 +23,7 @@ class RunSpec:
         section: The part of the plan that asked for the run.
         kind: `"explain"` explains predictions, `"induce"` measures inducing techniques.
         dataset: The data set, by name.
-        model: The zoo's network for it, by name.
+        model: The network for it, by name: the zoo's, or with `weights` the paper's own.
         explainer: What ranks, by name.
         searches: What turns the ranking into a subgraph: names of searches; `"fixed"` cuts.
         sparsities: The limit that each search is given, or where the ranking is cut.
@@ -35,6 +35,7 @@ class RunSpec:
         pictures: How many of the explanations are kept whole, to be drawn.
         fit_sample: How many graphs an explainer that trains is trained on; None takes all.
         options: The options of the explainer's constructor.
+        weights: The directory with the paper's own weights; None takes networks of the zoo.
     """
 
     section: str
@@ -52,6 +53,7 @@ class RunSpec:
     pictures: int = 0
     fit_sample: int | None = None
     options: dict[str, Any] = field(default_factory=dict, hash=False)
+    weights: str | None = None
 
     @property
     def key(self) -> str:
@@ -59,7 +61,7 @@ class RunSpec:
         content = {
             **asdict(self),
             "data": data_digest(self.dataset),
-            "weights": weights_digest(self.dataset, self.model),
+            "weights": weights_digest(self.dataset, self.model, self.weights),
             "schema": SCHEMA_VERSION,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -7,6 +7,7 @@ from eigsearch.models.evaluation import Accuracy, evaluate
 from eigsearch.models.gnn import CONVS, GNN
 from eigsearch.models.hetero_gnn import HeteroGNN
 from eigsearch.models.model_card import ModelCard, make_card
+from eigsearch.models.published_networks import PublishedGCN, PublishedGIN, load_published
 from eigsearch.models.rgcn import RGCN, load_rgcn
 from eigsearch.models.splits import Split, split
 from eigsearch.models.training import TrainResult, train
@@ -23,11 +24,14 @@ __all__ = [
     "Card",
     "CommonNeighbours",
     "HeteroGNN",
+    "PublishedGCN",
+    "PublishedGIN",
     "Recipe",
     "Split",
     "TrainResult",
     "evaluate",
     "load_model",
+    "load_published",
     "load_rgcn",
     "make_card",
     "recipe_for",

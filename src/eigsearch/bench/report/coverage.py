@@ -6,7 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 from eigsearch.bench.report.figure import ReportItem, Table
-from eigsearch.bench.rows.frame import paper_comparison, sort_explainers, with_display_names
+from eigsearch.bench.rows.frame import (
+    networks_of,
+    paper_comparison,
+    sort_explainers,
+    with_display_names,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +31,7 @@ def conditions(frame: pd.DataFrame) -> dict[str, str]:
     data = [f"{d}: {p}" for d, p in zip(sources["dataset"], sources["provenance"], strict=True)]
     return {
         "plan": ", ".join(sorted(frame["plan"].unique())),
+        "networks": networks_of(frame),
         "rows": f"{len(frame):,} from {frame['run'].nunique()} runs",
         "machine": "; ".join(sorted(frame["machine"].unique())),
         "load": f"{frame['load'].median():.1f} processes wanted a core (median over rows)",

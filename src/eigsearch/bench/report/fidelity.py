@@ -11,6 +11,7 @@ from eigsearch.bench.report.theme import Theme, legend, panels
 from eigsearch.bench.rows.frame import (
     OURS,
     display_name,
+    networks_of,
     over_seeds,
     paper_comparison,
     settings_of,
@@ -35,8 +36,9 @@ _HOW = (
     "NCI1: 1; Mutagenicity: 0; BA-2Motifs: both), drawn with a seed. Baselines are cut at the size "
     "of each sparsity; EiG-Search is given the sparsity as a limit and stands at the average that "
     "it found. Sparsity counts undirected edges. Bands: one standard deviation over seeds, each "
-    "with another sample. Dotted: the values printed in the paper, of other trained networks."
+    "with another sample. Dotted: the values printed in the paper, {whose}."
 )
+_WHOSE = {"zoo": "of other trained networks", "published": "on these same networks"}
 
 
 def fidelity_items(frame: pd.DataFrame) -> list[ReportItem]:
@@ -49,7 +51,7 @@ def fidelity_items(frame: pd.DataFrame) -> list[ReportItem]:
         ReportItem(
             metric,
             f"{name} against average sparsity",
-            f"{name} = {formula}; {way}. {_HOW}",
+            f"{name} = {formula}; {way}. {_HOW.format(whose=_WHOSE[networks_of(rows)])}",
             draw=partial(_draw, curves, metric),
         )
         for metric, (name, formula, way) in _NAMES.items()

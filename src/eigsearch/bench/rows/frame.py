@@ -30,6 +30,11 @@ def read_frame(path: str | Path) -> pd.DataFrame:
     return frame
 
 
+def networks_of(frame: pd.DataFrame) -> str:
+    """Return whose networks the rows are about, `"zoo"` or `"published"`."""
+    return str(frame["networks"].fillna("zoo").iloc[0]) if "networks" in frame else "zoo"
+
+
 def section(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the rows of one experiment that were explained."""
     return frame[(frame["section"] == name) & (frame["status"] == "ok")]

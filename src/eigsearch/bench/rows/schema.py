@@ -40,5 +40,6 @@ ROWS = pa.schema(
         ("keep", pa.list_(pa.uint16())),
         ("picture", pa.string()),
         *((name, pa.string()) for name in ("engine", "provenance", "machine", "versions")),
+        ("networks", pa.string()),  # "zoo" or "published"; null in rows of 0.1, which are the zoo's
     ]
 )

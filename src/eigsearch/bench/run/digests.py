@@ -9,14 +9,17 @@ from eigsearch import datasets
 from eigsearch._utils.fingerprint import digest_of
 from eigsearch.models import zoo
 from eigsearch.models.checkpoints import file_stem
+from eigsearch.models.published_networks import weights_path
 
 ABSENT = "absent"  # once the data are there the digest is another, and the run is done again
 
 
 @cache
-def weights_digest(dataset: str, model: str) -> str:
-    """Return the SHA-256 of the file that holds a network of the zoo."""
+def weights_digest(dataset: str, model: str, directory: str | None = None) -> str:
+    """Return the SHA-256 of the file of a network: of the zoo, or of a directory of the paper's."""
     path = zoo.WEIGHTS / f"{file_stem(dataset, model)}.safetensors"
+    if directory is not None:
+        path = weights_path(directory, dataset, model)
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

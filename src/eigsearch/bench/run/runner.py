@@ -71,6 +71,7 @@ def _shared_columns(spec: RunSpec, plan: str) -> Row:
         "section": spec.section,
         "dataset": spec.dataset,
         "model": spec.model,
+        "networks": "zoo" if spec.weights is None else "published",
         "explainer": spec.explainer,
         "seed": spec.seed,
         "sample": spec.sample,
@@ -100,7 +101,7 @@ def _error_columns(error: Exception) -> Row:
 
 
 def _explain_rows(spec: RunSpec) -> Iterator[Row]:
-    setting = load_setting(spec.dataset, spec.model)
+    setting = load_setting(spec.dataset, spec.model, spec.weights)
     sample = setting.sample(spec.sample, spec.seed, spec.max_groups)
     method, training = make_explainer(spec)
     shared: Row = {

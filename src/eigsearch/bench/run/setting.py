@@ -15,6 +15,7 @@ from eigsearch.inputs.edge_groups import make_groups
 from eigsearch.inputs.instance import Instance
 from eigsearch.models import zoo
 from eigsearch.models.evaluation import predict_classes
+from eigsearch.models.published_networks import load_published
 
 # Lu et al. 2024 explain correctly classified graphs of one class, on BA-2Motifs of both.
 EXPLAINED_CLASS = {"MUTAG": 1, "NCI1": 1, "Mutagenicity": 0}
@@ -76,9 +77,15 @@ class Setting:
 
 
 @lru_cache(maxsize=4)
-def load_setting(dataset: str, model: str) -> Setting:
-    """Return a setting; a process that does several runs of it loads it once."""
-    return Setting(datasets.load(dataset), zoo.load(dataset, model)[0])
+def load_setting(dataset: str, model: str, weights: str | None = None) -> Setting:
+    """Return a setting; a process that does several runs of it loads it once.
+
+    With `weights`, a directory of the user, the network is the paper's own, else the zoo's.
+    """
+    data = datasets.load(dataset)
+    if weights is not None:
+        return Setting(data, load_published(weights, dataset, model))
+    return Setting(data, zoo.load(dataset, model)[0])
 
 
 @lru_cache(maxsize=4)

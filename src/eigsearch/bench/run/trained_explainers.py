@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from eigsearch import explainers
 from eigsearch.bench.rows.schema import Row
-from eigsearch.bench.run.digests import data_digest
+from eigsearch.bench.run.digests import data_digest, weights_digest
 from eigsearch.bench.run.setting import load_setting
 from eigsearch.bench.run_spec import RunSpec
 from eigsearch.explainers import Method
@@ -25,14 +25,19 @@ def make_explainer(spec: RunSpec) -> tuple[Method, Row]:
     if not method.card.trains:
         return method, {}
     options = json.dumps(spec.options, sort_keys=True)
-    return _trained(spec.explainer, options, spec.seed, spec.dataset, spec.model, spec.fit_sample)
+    setting = (spec.dataset, spec.model, spec.weights)
+    return _trained(spec.explainer, options, spec.seed, setting, spec.fit_sample)
 
 
 @lru_cache(maxsize=32)
 def _trained(
-    explainer: str, options: str, seed: int, dataset: str, model: str, fit_sample: int | None
+    explainer: str,
+    options: str,
+    seed: int,
+    setting_key: tuple[str, str, str | None],
+    fit_sample: int | None,
 ) -> tuple[Method, Row]:
-    setting = load_setting(dataset, model)
+    setting = load_setting(*setting_key)
     graphs = setting.dataset.graphs[:: _stride(len(setting.dataset), fit_sample)]
     method = explainers.get(explainer, seed=seed, **json.loads(options))
     start = time.perf_counter()
@@ -42,7 +47,7 @@ def _trained(
 
 def clear_caches() -> None:
     """Clear what this process has loaded and trained: files may have changed since."""
-    for cached in (data_digest, load_setting, _trained):
+    for cached in (data_digest, weights_digest, load_setting, _trained):
         cached.cache_clear()
 
 

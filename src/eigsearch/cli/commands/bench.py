@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eigsearch.cli import flags
 
+if TYPE_CHECKING:
+    from eigsearch.bench import Plan
+
 HOME = Path("results", "bench")  # where `bench` writes and `report` looks without being told
+
+
+class Networks(str, Enum):
+    """Which trained networks a plan explains."""
+
+    ZOO = "zoo"
+    PUBLISHED = "published"
 
 
 def bench(
@@ -21,6 +32,14 @@ def bench(
     ],
     out: Annotated[
         Path | None, typer.Option(help="Where the rows go, by default results/bench/PLAN.")
+    ] = None,
+    networks: Annotated[
+        Networks,
+        typer.Option(help="`zoo`: ours, shipped; `published`: the paper's, from --weights."),
+    ] = Networks.ZOO,
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="The directory with the paper's weights, such as gcn_MUTAG.safetensors."),
     ] = None,
     workers: flags.Workers = None,
     ray: flags.Ray = None,
@@ -42,13 +61,15 @@ def bench(
         eigsearch bench paper --ray 10.0.0.1:6379
 
         eigsearch bench paper --again efficiency
+
+        eigsearch bench paper --networks published --weights published_weights
     """
     from collections import Counter
 
     from eigsearch.bench import read_plan, run_plan
     from eigsearch.cli.console import print_line
 
-    chosen = read_plan(plan)
+    chosen = _on_networks(read_plan(plan), networks, weights)
     where = out or HOME / chosen.name
     status: Counter[str] = Counter()
     for now in run_plan(chosen, where, workers, again, ray):
@@ -60,6 +81,19 @@ def bench(
         )
     counts = ", ".join(f"{count} {name}" for name, count in sorted(status.items()))
     print_line(f"{chosen.name}: {counts or 'nothing left to run'}. Rows: {where}/rows")
+
+
+def _on_networks(plan: Plan, networks: Networks, weights: Path | None) -> Plan:
+    """Return the plan on the networks that the user named."""
+    from eigsearch.errors import InputError
+
+    if (networks is Networks.PUBLISHED) != (weights is not None):
+        got = "no --weights" if weights is None else "--networks zoo"
+        raise InputError(
+            f"Expected --networks published together with --weights (got {got}). "
+            "Pass both for the paper's own networks, or neither for the zoo's."
+        )
+    return plan if weights is None else plan.with_published_networks(weights)
 
 
 def _duration(seconds: float) -> str:
