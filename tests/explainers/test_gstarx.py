@@ -1,6 +1,7 @@
 """GStarX: the Hamiache–Navarro value by its properties, and what it finds."""
 
 from itertools import permutations
+from random import Random
 
 import networkx as nx
 import pytest
@@ -82,3 +83,25 @@ def test_motifs_are_found_better_than_by_chance():
 def test_node_predictions_are_refused():
     with pytest.raises(UnsupportedError, match="graph-level"):
         GStarX().rank(network(), graphs(HOUSE, 1)[0], HOUSE, 3)
+
+
+@pytest.mark.parametrize("sampling", ["grown", "random", "hops"])
+def test_players_are_sampled_as_asked(sampling):
+    graph = nx.path_graph(12)
+    method = GStarX(exact_size=4, sampling=sampling)
+    games = [method._players(graph, start, Random(start)) for start in range(12)]
+    assert all(len(players) == 4 for players in games)
+    connected = [nx.is_connected(graph.subgraph(players)) for players in games]
+    assert all(connected) == (sampling != "random")
+    if sampling == "hops":
+        assert games[5] == [3, 4, 5, 6]  # of nodes equally near the first
+
+
+def test_an_offset_takes_the_place_of_zero_features():
+    graph = graphs(HOUSE, 1)[0]
+    scores = [
+        GStarX(samples=3, offset=offset).rank(network(), graph, HOUSE, None)
+        for offset in (None, 0.0, 0.5)
+    ]
+    assert not torch.equal(scores[1], scores[2])
+    assert not torch.equal(scores[0], scores[2])

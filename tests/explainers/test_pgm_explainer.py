@@ -1,5 +1,7 @@
 """PGM-Explainer: its chi-square evidence, its two rounds, its node variant and what it finds."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from scipy.stats import chi2_contingency
@@ -102,3 +104,19 @@ def test_evidence_stays_finite_where_nothing_is_left_to_chance():
     found = evidence(torch.stack([outcome, outcome.flip(0), outcome // 2], dim=1), outcome)
     assert torch.isfinite(found).all()
     assert found[0] == found[1] > found[2]
+
+
+@pytest.mark.parametrize("perturbation", ["mean", "zero", "scale", "random"])
+def test_perturbations_change_perturbed_nodes_alone(perturbation):
+    x = torch.tensor([[1.0, 4.0], [2.0, 6.0], [3.0, 8.0]])
+    data = Data(x=x, edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]))
+    prediction = SimpleNamespace(data=data)
+    method = PGMExplainer(perturbation=perturbation)
+    perturb = method._perturb(prediction, "mean", torch.Generator().manual_seed(0))
+    found = perturb(torch.tensor([[True, False, False]]))[0]
+    assert torch.equal(found[1:], x[1:])
+    assert not torch.equal(found[0], x[0])
+    if perturbation in ("mean", "zero"):
+        assert torch.equal(found[0], x.mean(dim=0) if perturbation == "mean" else torch.zeros(2))
+    assert bool((found[0] >= 0).all())
+    assert bool((found[0] <= 2 * x.amax(dim=0)).all())

@@ -173,3 +173,57 @@ def test_pgexplainer_wants_the_model_that_it_was_trained_on():
     method.fit(LinearNet(), [bull()])
     with pytest.raises(InputError, match="trained on"):
         method.rank(network(), graphs(HOUSE, 1)[0], 0, None)
+
+
+def authors_mask(data: Data, model: nn.Module, node: int, epochs: int) -> torch.Tensor:
+    """Return the mask of the authors' script for class 1: lr 0.1, N(1, 2/n), tied, Laplacian."""
+    source, target = data.edge_index
+    order = {edge: i for i, edge in enumerate(zip(source.tolist(), target.tolist(), strict=True))}
+    back = torch.tensor([order[v, u] for u, v in order])
+    torch.manual_seed(0)
+    start = 1 + (2 / data.num_nodes) ** 0.5 * torch.randn(data.num_edges)
+    logits = start.requires_grad_()
+    optimizer = torch.optim.Adam([logits], lr=0.1)
+    label = model(data.x, data.edge_index).argmax(dim=1).float()
+    dense = torch.zeros(data.num_nodes, data.num_nodes)
+    for _ in range(epochs):
+        mask = ((logits + logits[back]) / 2).sigmoid()
+        messages = mask[:, None] * data.x[source]
+        gathered = data.x + torch.zeros_like(data.x).index_add(0, target, messages)
+        rows = model.head(model.conv.nn(gathered))
+        adjacency = dense.clone().index_put((source, target), mask)
+        laplacian = adjacency.sum(dim=1).diag() - adjacency
+        entropy = -mask * mask.log() - (1 - mask) * (1 - mask).log()
+        loss = -rows[node].log_softmax(0)[1] + 0.005 * mask.sum() + entropy.mean()
+        loss = loss + label @ laplacian @ label / data.num_nodes**2
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return ((logits + logits[back]) / 2).sigmoid().detach()
+
+
+def test_gnnexplainer_with_the_authors_preset_follows_their_script():
+    data, model = bull(), LinearNet("node").eval()
+    found = GNNExplainer(epochs=20, preset="authors").rank(model, data, 1, 2)
+    assert torch.allclose(found, authors_mask(data, model, 2, 20), atol=1e-5)
+    assert not torch.allclose(found, GNNExplainer(epochs=20).rank(model, data, 1, 2), atol=1e-2)
+
+
+def test_pgexplainer_with_the_authors_preset_steps_once_per_epoch_on_all_layers(monkeypatch):
+    steps: list[float] = []
+    step = torch.optim.Adam.step
+
+    def counted(self, *args):
+        steps.extend(float(p.grad.abs().max()) for p in self.param_groups[0]["params"])
+        return step(self, *args)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", counted)
+    method = PGExplainer(epochs=3, preset="authors")
+    method.fit(network(), graphs(HOUSE, 4))
+    assert len(steps) == 3 * 4  # three epochs, four tensors of the MLP
+    assert max(steps) <= 2
+    last = PGExplainer(epochs=1)
+    last.fit(network(), graphs(HOUSE, 1))
+    assert method._input_width == 3 * last._input_width  # three layers instead of the last
+    score = method.rank(network(), graphs(HOUSE, 1)[0], HOUSE, None)
+    assert score.shape == (graphs(HOUSE, 1)[0].num_edges,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import networkx as nx
 import torch
@@ -14,8 +14,12 @@ from torch_geometric.data import Data
 
 from eigsearch.candidates import SubgraphKind
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method, ScoreType
-from eigsearch.explainers.common.node_masks import evaluate_node_masks, require_features
+from eigsearch.explainers.base import Card, Method, ScoreType, check_choice
+from eigsearch.explainers.common.node_masks import (
+    NodeMaskEvaluator,
+    evaluate_node_masks,
+    require_features,
+)
 from eigsearch.explainers.games.coalitions import undirected_graph
 
 _SETTLED = 1e-9  # change of the powers of a matrix at which their limit is reached
@@ -29,8 +33,12 @@ class GStarX(Method):
     the graph with all features zero. In the associated game a connected coalition S adds
     τ · Σ_j [v(S ∪ j) − v(S) − v(j)] over its neighbours j; repeated for ever, what single nodes are
     worth converges to their value. Up to `exact_size` nodes this is exact. In larger graphs values
-    are averaged over `samples` random connected subgraphs of that size, grown from each node in
-    turn.
+    are averaged over `samples` random subgraphs of that size: with `sampling="grown"` connected
+    ones, grown from each node in turn; with `"random"` any nodes, and with `"hops"` the nearest
+    nodes to each in turn, as in the authors' configurations.
+
+    `offset` is subtracted from the worth of every coalition instead of the probability for zero
+    features; the authors take the mean probability over their data set.
     """
 
     card: ClassVar[Card] = Card(
@@ -50,8 +58,17 @@ class GStarX(Method):
     cheap_options = MappingProxyType({"samples": 3})
 
     def __init__(
-        self, exact_size: int = 10, samples: int = 50, tau: float = 0.01, seed: int = 0
+        self,
+        exact_size: int = 10,
+        samples: int = 50,
+        tau: float = 0.01,
+        seed: int = 0,
+        sampling: Literal["grown", "random", "hops"] = "grown",
+        offset: float | None = None,
     ) -> None:
+        check_choice("sampling", sampling, ("grown", "random", "hops"))
+        self.sampling = sampling
+        self.offset = offset
         self.exact_size = exact_size
         self.samples = samples
         self.tau = tau
@@ -68,8 +85,7 @@ class GStarX(Method):
         with evaluate_node_masks(model, data, target, node) as evaluator:
             games = [Game(players, graph) for graph, players in self._boards(evaluator.data)]
             rows = torch.cat([game.rows(evaluator.count) for game in games])
-            nothing = torch.zeros(1, evaluator.count, dtype=torch.bool)
-            base = evaluator.values(nothing, SubgraphKind.ZEROED_FEATURES)
+            base = self._base(evaluator)
             worths = (evaluator.values(rows, SubgraphKind.NODE_INDUCED) - base).split(
                 [len(g) for g in games]
             )
@@ -79,13 +95,28 @@ class GStarX(Method):
             count[game.players] += 1
         return evaluator.scatter_node_scores(total / count.clamp_min(1))
 
+    def _base(self, evaluator: NodeMaskEvaluator) -> Tensor:
+        """Return what is subtracted from the worth of every coalition."""
+        if self.offset is not None:
+            return torch.tensor([self.offset])
+        nothing = torch.zeros(1, evaluator.count, dtype=torch.bool)
+        return evaluator.values(nothing, SubgraphKind.ZEROED_FEATURES)
+
     def _boards(self, data: Data) -> list[tuple[nx.Graph, list[int]]]:
         """Return the graph with the players of each game."""
         graph, random = undirected_graph(data), Random(self.seed)
         if len(graph) <= self.exact_size:
             return [(graph, list(graph))]
         starts = [number % len(graph) for number in range(max(self.samples, len(graph)))]
-        return [(graph, self._grown(graph, start, random)) for start in starts]
+        return [(graph, self._players(graph, start, random)) for start in starts]
+
+    def _players(self, graph: nx.Graph, start: int, random: Random) -> list[int]:
+        if self.sampling == "grown":
+            return self._grown(graph, start, random)
+        if self.sampling == "random":
+            return sorted(random.sample(sorted(graph), self.exact_size))
+        distance = nx.single_source_shortest_path_length(graph, start)
+        return sorted(sorted(distance, key=lambda v: (distance[v], v))[: self.exact_size])
 
     def _grown(self, graph: nx.Graph, start: int, random: Random) -> list[int]:
         players = {start}

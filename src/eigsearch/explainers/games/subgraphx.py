@@ -59,9 +59,9 @@ class SubgraphX(Method):
         expand_atoms: int = 14,
         local_radius: int = 4,
         samples: int = 100,
+        seed: int = 0,
         absent: Literal["split", "zero"] = "split",
         expand: Literal["lowest", "highest"] = "lowest",
-        seed: int = 0,
     ) -> None:
         check_choice("absent", absent, ("split", "zero"))
         check_choice("expand", expand, ("lowest", "highest"))

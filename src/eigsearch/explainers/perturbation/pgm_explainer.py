@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from scipy.stats import chi2, chi2_contingency
@@ -14,7 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.base import Card, Method, ScoreType, check_choice
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 from eigsearch.explainers.common.node_masks import evaluate_node_masks, require_features
 from eigsearch.inference.target import Target
@@ -40,6 +40,9 @@ class PGMExplainer(Method):
     Node tasks: each sample scales the features of every second node by random factors from 0 to 2.
     The variable of a node says whether it was perturbed and whether its own prediction dropped by
     more than 0.1; it is tested against the variable of the explained node.
+
+    `perturbation` replaces these by one of the variants that the authors state: features set to
+    their mean or to zero, scaled, or drawn at random from the range of each.
     """
 
     card: ClassVar[Card] = Card(
@@ -57,7 +60,15 @@ class PGMExplainer(Method):
     )
     cheap_options = MappingProxyType({"samples": 20})
 
-    def __init__(self, samples: int = 1000, top: int = 5, seed: int = 0) -> None:
+    def __init__(
+        self,
+        samples: int = 1000,
+        top: int = 5,
+        seed: int = 0,
+        perturbation: Literal["task", "mean", "zero", "scale", "random"] = "task",
+    ) -> None:
+        check_choice("perturbation", perturbation, ("task", "mean", "zero", "scale", "random"))
+        self.perturbation = perturbation
         self.samples = samples
         self.top = top
         self.seed = seed
@@ -72,6 +83,18 @@ class PGMExplainer(Method):
             )
             scores = self._graph_scores if node is None else self._node_scores
             return evaluator.scatter_node_scores(scores(prediction, generator))
+
+    def _perturb(
+        self, prediction: DifferentiablePrediction, default: str, generator: torch.Generator
+    ) -> Perturb:
+        """Return how features are perturbed: as the task does by default, or as asked."""
+        x = prediction.data.x
+        kind = default if self.perturbation == "task" else self.perturbation
+        if kind == "mean":
+            return _to_mean(x)
+        if kind == "zero":
+            return lambda perturbed: torch.where(perturbed[..., None], 0.0, x)
+        return _to_scaled(x, generator) if kind == "scale" else _to_random(x, generator)
 
     def _graph_scores(
         self, prediction: DifferentiablePrediction, generator: torch.Generator
@@ -88,7 +111,7 @@ class PGMExplainer(Method):
         """Perturb some of the nodes that may be, and return the evidence that each matters."""
         drawn = torch.rand(self.samples, _count(prediction), generator=generator) < _SHARE
         perturbed = drawn & may
-        outputs = _outputs(prediction, perturbed, _to_mean(prediction.data.x))
+        outputs = _outputs(prediction, perturbed, self._perturb(prediction, "mean", generator))
         target = prediction.target
         value = target.value(target.phi(outputs))
         drop = target.change(value[0], value[1:])
@@ -99,7 +122,7 @@ class PGMExplainer(Method):
         self, prediction: DifferentiablePrediction, generator: torch.Generator
     ) -> Tensor:
         perturbed = torch.rand(self.samples, _count(prediction), generator=generator) < 0.5
-        outputs = _outputs(prediction, perturbed, _to_scaled(prediction.data.x, generator))
+        outputs = _outputs(prediction, perturbed, self._perturb(prediction, "scale", generator))
         target, explained = prediction.target, prediction.node
         assert explained is not None
         value = _own_class(target, outputs, explained)
@@ -154,6 +177,16 @@ def _to_scaled(x: Tensor, generator: torch.Generator) -> Perturb:
     def perturb(perturbed: Tensor) -> Tensor:
         factor = 2 * torch.rand(perturbed.size(0), *x.shape, generator=generator).to(x)
         return torch.where(perturbed[..., None], x * factor, x)
+
+    return perturb
+
+
+def _to_random(x: Tensor, generator: torch.Generator) -> Perturb:
+    low, high = x.amin(dim=0), x.amax(dim=0)
+
+    def perturb(perturbed: Tensor) -> Tensor:
+        share = torch.rand(perturbed.size(0), *x.shape, generator=generator).to(x)
+        return torch.where(perturbed[..., None], low + share * (high - low), x)
 
     return perturb
 

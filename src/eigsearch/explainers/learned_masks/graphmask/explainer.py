@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 from torch_geometric.data import Data
 
-from eigsearch.explainers.base import Card, Method, ScoreType, seeded, share_directions
+from eigsearch.explainers.base import (
+    Card,
+    Method,
+    ScoreType,
+    check_choice,
+    seeded,
+    share_directions,
+)
 from eigsearch.explainers.common.differentiable import (
     DifferentiablePrediction,
     gradients,
@@ -23,11 +31,26 @@ from eigsearch.explainers.learned_masks.graphmask.gates import (
     Gate,
     GatedLayers,
     LayerMessages,
-    chance_open,
-    sample,
 )
 
 _MULTIPLIER = 0.55  # of the allowance, before training; its softplus is near one
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What presets differ in: epochs per layer, learning rate, gates, weight of open gates."""
+
+    epochs: int
+    lr: float
+    open_bias: float
+    zeta: float
+    penalty: float
+
+
+_PRESETS = {
+    "library": _Settings(10, 0.003, open_bias=2.0, zeta=1.2, penalty=1.0),
+    "authors": _Settings(25, 3e-4, open_bias=3.0, zeta=1.0, penalty=5.0),
+}
 
 
 class GraphMask(Method):
@@ -37,6 +60,9 @@ class GraphMask(Method):
     open gates as possible, while −log p of the class rises by at most `allowance` (a Lagrangian,
     its multiplier trained along). Gates are added from the last layer to the first, `epochs` each;
     `open` then holds the share of open gates per epoch.
+
+    `preset="authors"` has the schedule and the gates of the authors' code: 25 epochs per layer at a
+    learning rate of 0.0003, gates that start more open, open gates weighed five times.
 
     PyG's GraphMaskExplainer is not used: it makes new gates after its optimiser has taken the old
     ones, so that nothing is trained, and it normalises messages even where no gate closes.
@@ -60,12 +86,15 @@ class GraphMask(Method):
 
     def __init__(
         self,
-        epochs: int = 10,
-        lr: float = 0.003,
+        epochs: int | None = None,
+        lr: float | None = None,
         allowance: float = 0.03,
         num_nodes: int = 60,
         seed: int = 0,
+        preset: Literal["library", "authors"] = "library",
     ) -> None:
+        check_choice("preset", preset, tuple(_PRESETS))
+        self.preset = preset
         self.epochs = epochs
         self.lr = lr
         self.allowance = allowance
@@ -81,7 +110,7 @@ class GraphMask(Method):
             layers = GatedLayers(message_layers(copied))
             predictions = training_predictions(copied, dataset, self.num_nodes, self.train_nodes)
             examples = [_TrainingExample(layers, prediction) for prediction in predictions]
-            gates = [_gate(passed) for passed in examples[0].passed]
+            gates = [self._gate(passed) for passed in examples[0].passed]
             self.open = [
                 share
                 for first in reversed(range(len(gates)))
@@ -98,10 +127,22 @@ class GraphMask(Method):
             passed = GatedLayers(message_layers(prediction.model)).record(prediction)
             check_width(self.name, self._gates[-1].width, passed[-1].hidden.size(1))
             found = [
-                to_graph_edges(chance_open(p.logit(gate)), p.edge_index, data.edge_index)
+                to_graph_edges(gate.chance_open(p.logit(gate)), p.edge_index, data.edge_index)
                 for gate, p in zip(self._gates, passed, strict=True)
             ]
         return share_directions(torch.stack(found).mean(dim=0), data)
+
+    @property
+    def _settings(self) -> _Settings:
+        settings = _PRESETS[self.preset]
+        epochs = settings.epochs if self.epochs is None else self.epochs
+        return replace(settings, epochs=epochs, lr=settings.lr if self.lr is None else self.lr)
+
+    def _gate(self, passed: LayerMessages) -> Gate:
+        """Return an untrained gate for what a layer passes on."""
+        sizes = passed.hidden.size(1), passed.message.size(1)
+        gate = Gate(*sizes, self._settings.open_bias, self._settings.zeta)
+        return gate.to(passed.hidden)
 
     def _train(
         self,
@@ -113,18 +154,20 @@ class GraphMask(Method):
         """Train the gates from layer `first` on; return the share of open gates per epoch."""
         multiplier = torch.tensor(_MULTIPLIER, requires_grad=True)
         parameters = [p for gate in gates[first:] for p in gate.parameters()]
-        optimizer = torch.optim.Adam(parameters, lr=self.lr)
+        optimizer = torch.optim.Adam(parameters, lr=self._settings.lr)
         ascent = torch.optim.RMSprop([multiplier], lr=0.01, centered=True, maximize=True)
         shares = []
-        for _ in range(self.epochs):
+        for _ in range(self._settings.epochs):
             total = 0.0
             for i in torch.randperm(len(examples)).tolist():
                 logits = examples[i].logits(gates, first)
-                share = torch.stack([chance_open(x).mean() for x in logits.values()]).mean()
+                share = torch.stack(
+                    [gates[n].chance_open(x).mean() for n, x in logits.items()]
+                ).mean()
                 excess = examples[i].lost(layers, gates, logits) - self.allowance
                 optimizer.zero_grad()
                 ascent.zero_grad()
-                (share + softplus(multiplier) * excess.relu()).backward()
+                (self._settings.penalty * share + softplus(multiplier) * excess.relu()).backward()
                 optimizer.step()
                 ascent.step()
                 total += float(share.detach())
@@ -147,13 +190,8 @@ class _TrainingExample:
 
     def lost(self, layers: GatedLayers, gates: Sequence[Gate], logits: dict[int, Tensor]) -> Tensor:
         """Return how much −log p rises (or a regressed value changes) under sampled gates."""
-        closed = {n: (sample(logit), gates[n].constant) for n, logit in logits.items()}
+        closed = {n: (gates[n].sample(logit), gates[n].constant) for n, logit in logits.items()}
         phi = layers.phi(self.prediction, closed)
         if self.prediction.target.task == "regression":
             return (phi - self.phi_full).abs()
         return softplus(-phi) - softplus(-self.phi_full)
-
-
-def _gate(passed: LayerMessages) -> Gate:
-    """Return an untrained gate for what a layer passes on."""
-    return Gate(passed.hidden.size(1), passed.message.size(1)).to(passed.hidden)

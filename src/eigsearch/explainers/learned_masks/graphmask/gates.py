@@ -14,17 +14,23 @@ from torch_geometric.nn import MessagePassing
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 
-_BETA, _GAMMA, _ZETA = 1 / 3, -0.2, 1.2  # temperature and stretch of the hard concrete
-_OPEN = 2.0  # added to a gate's logit, so that training starts with gates open
+_BETA, _GAMMA = 1 / 3, -0.2  # temperature of the hard concrete, and its stretch below 0
 _WIDTH = 32
 
 
 class Gate(nn.Module):
-    """The gate of one layer: z = g(h_u, h_v, m_uv), and the constant b for what is not kept."""
+    """The gate of one layer: z = g(h_u, h_v, m_uv), and the constant b for what is not kept.
 
-    def __init__(self, width: int, message_width: int) -> None:
+    `open_bias` is added to its logit, so that training starts with gates open; `zeta` is the upper
+    end to which the hard concrete distribution is stretched.
+    """
+
+    def __init__(
+        self, width: int, message_width: int, open_bias: float = 2.0, zeta: float = 1.2
+    ) -> None:
         super().__init__()
         self.width = width
+        self.open_bias, self.zeta = open_bias, zeta
         widths = (width, width, message_width)
         self.read = nn.ModuleList(
             nn.Sequential(nn.Linear(inputs, _WIDTH), nn.LayerNorm(_WIDTH)) for inputs in widths
@@ -36,20 +42,18 @@ class Gate(nn.Module):
         """Return the logit of each message's gate."""
         parts = zip(self.read, (source, target, message), strict=True)
         mean = torch.stack([read(value) for read, value in parts]).mean(dim=0)
-        return self.out(torch.relu(mean)).flatten() + _OPEN
+        return self.out(torch.relu(mean)).flatten() + self.open_bias
 
+    def sample(self, logit: Tensor) -> Tensor:
+        """Return hard concrete gates: zeros and ones, with the gradient of their soft versions."""
+        noise = torch.rand_like(logit).clamp(1e-6, 1 - 1e-6)
+        soft = torch.sigmoid((noise.logit() + logit) / _BETA) * (self.zeta - _GAMMA) + _GAMMA
+        soft = soft.clamp(0, 1)
+        return soft + ((soft > 0.5).to(soft) - soft).detach()
 
-def sample(logit: Tensor) -> Tensor:
-    """Return hard concrete gates: zeros and ones, with the gradient of their soft versions."""
-    noise = torch.rand_like(logit).clamp(1e-6, 1 - 1e-6)
-    soft = torch.sigmoid((noise.logit() + logit) / _BETA) * (_ZETA - _GAMMA) + _GAMMA
-    soft = soft.clamp(0, 1)
-    return soft + ((soft > 0.5).to(soft) - soft).detach()
-
-
-def chance_open(logit: Tensor) -> Tensor:
-    """Return the probability that each gate is not closed."""
-    return torch.sigmoid(logit - _BETA * math.log(-_GAMMA / _ZETA))
+    def chance_open(self, logit: Tensor) -> Tensor:
+        """Return the probability that each gate is not closed."""
+        return torch.sigmoid(logit - _BETA * math.log(-_GAMMA / self.zeta))
 
 
 @dataclass(frozen=True, eq=False)
