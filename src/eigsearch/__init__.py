@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["EiGSearch", "Options", "SubgraphExplanation", "explain", "explain_dataset", "studio"]
+__all__ = [
+    "EiGSearch",
+    "Options",
+    "SubgraphExplanation",
+    "explain",
+    "explain_dataset",
+    "flip",
+    "studio",
+]
 
 _HOMES = {
     "EiGSearch": "integrations.pyg",
@@ -13,12 +21,14 @@ _HOMES = {
     "SubgraphExplanation": "explanation",
     "explain": "api",
     "explain_dataset": "api",
+    "flip": "counterfactual.api",
     "studio": "app.launch",
 }
 
 if TYPE_CHECKING:
     from eigsearch.api import explain, explain_dataset
     from eigsearch.app.launch import studio
+    from eigsearch.counterfactual.api import flip
     from eigsearch.explanation import SubgraphExplanation
     from eigsearch.integrations.pyg import EiGSearch
     from eigsearch.options import Options

@@ -116,6 +116,12 @@ class Pipeline:
             for instance, (target, prediction), phi in zip(prepared, aims, phis, strict=True)
         ]
 
+    @property
+    def output_type(self) -> OutputType:
+        """How outputs are read, known after a prediction."""
+        assert self._output_type is not None
+        return self._output_type
+
     def _aim(
         self, output_type: OutputType, output: Tensor, target: int | None
     ) -> tuple[Target, int | float]:

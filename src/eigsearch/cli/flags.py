@@ -82,6 +82,14 @@ Sparsity = Annotated[
     float, _option("The share of edges to leave out at least; 0 sets no limit.", _HOW)
 ]
 MinSize = Annotated[int, _option("The smallest size to try.", _HOW)]
+Flip = Annotated[
+    bool,
+    _option(
+        "Find the smallest set of edges whose removal changes the prediction, and print it.",
+        _WHAT,
+        "--flip",
+    ),
+]
 MaxSize = Annotated[int | None, _option("The largest size to try, beside --sparsity.", _HOW)]
 Connected = Annotated[bool, _option("Keep the explanation in one piece.", _HOW, "--connected")]
 RatherThan = Annotated[

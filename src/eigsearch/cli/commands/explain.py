@@ -20,6 +20,7 @@ def explain(
     target: flags.Target = None,
     rather_than: flags.RatherThan = None,
     above: flags.Above = None,
+    flip: flags.Flip = False,
     data_root: flags.DataRoot = None,
     explainer: flags.Explainer = "eig_search",
     search: flags.Search = None,
@@ -59,6 +60,10 @@ def explain(
     Nodes of a node set, on all cores; repeat the command after a crash and it goes on:
 
         eigsearch explain --dataset BA-Shapes --node 300:400 --out results --workers 8
+
+    The smallest sets of edges whose removal changes the prediction, for three molecules:
+
+        eigsearch explain --dataset MUTAG --model gcn --index 0:3 --flip
     """
     from eigsearch._utils.atomic_files import path_inside
     from eigsearch.cli.explain_run import ExplainRun, parse_items
@@ -88,6 +93,9 @@ def explain(
         search=strategy,
         size=size,
     )
+    if flip:
+        _print_flips(graphs, network, options, selection, json, writes=out or report)
+        return
     page = None if report is None else path_inside(out or Path(), report)
     check_outputs(out, page, len(selection))
     about = {"explainer": explainer, **describe_model(model, model_args)}
@@ -104,6 +112,20 @@ def explain(
         path = out or Path(scratch, "results")
         found = _execute(run, path, where, stays=out is not None)
         _print_results(found, run.dataset, path, out, page, json)
+
+
+def _print_flips(
+    graphs: Any, network: Any, options: Any, selection: Any, json: bool, writes: object
+) -> None:
+    from eigsearch.cli.flip_run import print_flips
+    from eigsearch.errors import InputError
+
+    if writes:
+        raise InputError(
+            "Expected --flip without --out and --report (got one of them). Its answers are "
+            "printed; pass --json and redirect them to a file."
+        )
+    print_flips(graphs, network, options, selection, json)
 
 
 def _search(search: str | None, size: int | None) -> str:

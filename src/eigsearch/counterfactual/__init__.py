@@ -1,0 +1,1 @@
+"""Counterfactuals: the smallest change of edges that changes a prediction."""

@@ -1,0 +1,100 @@
+"""Additions: edges that a graph does not have and might get."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_matrix
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch.errors import InputError
+from eigsearch.inputs.attributes import attribute_level
+
+MAX_PAIRS = 10_000  # each is evaluated in every step
+
+
+def pairs_within_two_hops(data: Data) -> Tensor:
+    """Return the pairs of nodes that share a neighbour and no edge, `[2, A]`, each once.
+
+    Raises:
+        InputError: If there are more than 10,000.
+    """
+    source, target = data.edge_index.cpu().numpy()
+    nodes = int(data.num_nodes)
+    links = csr_matrix(
+        (np.ones(2 * len(source)), (np.r_[source, target], np.r_[target, source])), (nodes, nodes)
+    )
+    near = (links @ links).tocoo()
+    pairs = {(u, v) for u, v in zip(near.row.tolist(), near.col.tolist(), strict=True) if u < v}
+    present = links.tocoo()
+    pairs -= set(zip(present.row.tolist(), present.col.tolist(), strict=True))
+    if len(pairs) > MAX_PAIRS:
+        raise InputError(
+            f"Expected at most {MAX_PAIRS:,} pairs of nodes within two hops (got {len(pairs):,}). "
+            "Pass the pairs that may be joined as `add`."
+        )
+    return torch.tensor(sorted(pairs), dtype=torch.long).reshape(-1, 2).t()
+
+
+def check_pairs(add: Any, data: Data) -> Tensor:
+    """Return the pairs of nodes that a user gives, `[2, A]`.
+
+    Raises:
+        InputError: If they are no pairs of nodes of the graph.
+    """
+    pairs = torch.as_tensor(add).cpu()
+    if pairs.dim() == 2 and pairs.size(0) != 2 and pairs.size(1) == 2:
+        pairs = pairs.t()
+    integral = not pairs.is_floating_point() and pairs.dtype != torch.bool
+    if pairs.dim() != 2 or pairs.size(0) != 2 or not integral:
+        raise InputError(
+            "Expected `add` to be True or pairs of nodes in shape [2, A] "
+            f"(got shape {list(pairs.shape)}). Pass a tensor like `edge_index`."
+        )
+    inside = (pairs >= 0) & (pairs < int(data.num_nodes))
+    if not bool(inside.all()):
+        raise InputError(
+            f"Expected `add` to name nodes from 0 to {int(data.num_nodes) - 1} "
+            f"(got {int(pairs[~inside][0])}). Pass pairs of nodes of this graph."
+        )
+    return pairs.long()
+
+
+def with_additions(data: Data, group: Tensor, pairs: Tensor, both: bool) -> tuple[Data, Tensor]:
+    """Return the graph with all pairs joined, and the group of each of its edges.
+
+    New edges take the commonest value of each attribute of edges.
+
+    Args:
+        data: The graph.
+        group: The group of each of its edges.
+        pairs: The pairs, `[2, A]`; each becomes a group.
+        both: Whether an edge leads both ways.
+    """
+    count, device = pairs.size(1), data.edge_index.device
+    pairs = pairs.to(device)
+    number = torch.arange(count, device=device) + _next(group)
+    ends = torch.cat([pairs, pairs.flip(0)], dim=1) if both else pairs
+    grown = data.clone()
+    grown.edge_index = torch.cat([data.edge_index, ends], dim=1)
+    for name, value in data.items():
+        if name != "edge_index" and isinstance(value, Tensor):
+            level, dim = attribute_level(data, name)
+            if level == "edge" and dim == 0 and len(value):
+                grown[name] = torch.cat(
+                    [value, _commonest(value).expand(ends.size(1), *value.shape[1:])]
+                )
+    return grown, torch.cat([group, number.repeat(2 if both else 1)])
+
+
+def _next(group: Tensor) -> int:
+    return int(group.max()) + 1 if group.numel() else 0
+
+
+def _commonest(value: Tensor) -> Tensor:
+    """Return the row that occurs most often, `[1, …]`."""
+    rows, counts = torch.unique(value, dim=0, return_counts=True)
+    return rows[counts.argmax()][None]

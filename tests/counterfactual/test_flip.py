@@ -1,0 +1,197 @@
+"""`flip` against its slow twin, and what it promises."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.nn import GINConv
+
+import eigsearch
+from eigsearch.counterfactual.explanation import FlipExplanation
+from eigsearch.errors import InputError
+from tests.reference import flip as twin
+from tests.search.brute import Net, random_graph
+
+ENGINES = ("batched", "incremental")
+
+
+def changed(found: FlipExplanation) -> frozenset[tuple[int, int]]:
+    """Return the undirected edges that an answer removes and adds."""
+    pairs = torch.cat([found.removed, found.added], dim=1).t().tolist()
+    return frozenset((min(u, v), max(u, v)) for u, v in pairs)
+
+
+def one(model: nn.Module, data: Data, **options: Any) -> FlipExplanation:
+    found = eigsearch.flip(model, data, **options)
+    assert isinstance(found, FlipExplanation)
+    return found
+
+
+@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_flip_exhaustive_finds_the_smallest_sets_of_the_twin(seed: int, add: bool) -> None:
+    model, data = Net(seed, outputs=3), random_graph(seed, nodes=6, edges=6)
+    expected = set(twin.flips(model, data, add=add))
+    found = eigsearch.flip(model, data, search="exhaustive", answers=1000, add=add, max_size=3)
+    assert isinstance(found, list)
+    smallest = {changed(flip) for flip in found if flip.size == found[0].size}
+    assert smallest == (expected if expected and len(min(expected)) <= 3 else set())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("seed", [0, 1, 5, 8])
+def test_flip_reports_what_the_model_says_after_the_change(seed: int, engine: str) -> None:
+    model, data = Net(seed, outputs=3), random_graph(seed)
+    found = one(model, data, engine=engine, add=seed % 2 == 0)
+    assert found.flipped
+    edges = twin.undirected(data)
+    before = twin.predict(model, data, edges).double().softmax(0)
+    after = twin.predict(model, data, sorted(set(edges) ^ changed(found))).double().softmax(0)
+    assert found.prediction == found.target == int(before.argmax())
+    assert found.prediction_after == int(after.argmax()) != found.prediction
+    assert found.value == pytest.approx(float(before[found.target]), abs=1e-5)
+    assert found.value_after == pytest.approx(float(after[found.target]), abs=1e-5)
+    assert found.size == len(changed(found))
+
+
+def test_flip_greedy_within_one_edge_of_the_minimum_in_most_cases() -> None:
+    close = cases = 0
+    for seed in range(300):
+        model = Net(seed, outputs=2 + seed % 2)
+        data = random_graph(seed, nodes=5 + seed % 4, edges=6 + seed % 5)
+        best = one(model, data, search="exhaustive", engine="batched")
+        greedy = one(model, data, engine="batched")
+        assert greedy.flipped <= best.flipped
+        if best.flipped:
+            cases += 1
+            close += greedy.flipped and greedy.size <= best.size + 1
+    assert cases > 100
+    assert close >= 0.95 * cases
+
+
+def test_flip_to_a_class_predicts_that_class() -> None:
+    reached = 0
+    for seed in range(12):
+        model, data = Net(seed, outputs=3), random_graph(seed)
+        before = one(model, data).prediction
+        for to in {0, 1, 2} - {before}:
+            found = one(model, data, to=to)
+            reached += found.flipped
+            assert not found.flipped or found.prediction_after == to
+    assert reached > 6
+
+
+def test_flip_several_answers_are_different_and_smallest_first() -> None:
+    found = eigsearch.flip(Net(3), random_graph(3), answers=5)
+    assert isinstance(found, list)
+    sets = [changed(flip) for flip in found]
+    assert len(found) > 1
+    assert [flip.size for flip in found] == sorted(flip.size for flip in found)
+    assert not any(a <= b for a in sets for b in sets if a is not b)
+    assert sets[0] == changed(one(Net(3), random_graph(3)))
+
+
+def test_flip_a_regression_crosses_the_value() -> None:
+    model, data = Net(7, outputs=1), random_graph(7)
+    value = float(twin.predict(model, data, twin.undirected(data)))
+    for to in (value - 0.2, value + 0.2):
+        found = one(model, data, task="regression", to=to)
+        assert found.flipped
+        assert (found.value > to) != (found.value_after > to)
+        assert found.value_after == pytest.approx(found.prediction_after)
+
+
+class NodeNet(nn.Module):
+    """Two GIN layers over nodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.first, self.second = GINConv(nn.Linear(3, 6)), GINConv(nn.Linear(6, 2))
+        self.eval()
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.second(self.first(x, edge_index).tanh(), edge_index)
+
+
+@pytest.mark.parametrize("add", [False, True])
+def test_flip_a_node_changes_what_the_whole_graph_gives_it(add: bool) -> None:
+    model, data = NodeNet(), random_graph(5, nodes=20, edges=30)
+    flipped = 0
+    for node in range(8):
+        found = one(model, data, node=node, add=add)
+        if not found.flipped:
+            continue
+        flipped += 1
+        kept = data.edge_index[:, ~found.edge_mask]
+        added = torch.cat([found.added, found.added.flip(0)], dim=1)
+        with torch.no_grad():
+            before = model(data.x, data.edge_index)[node]
+            after = model(data.x, torch.cat([kept, added], dim=1))[node]
+        assert found.prediction == int(before.argmax())
+        assert found.prediction_after == int(after.argmax()) != int(before.argmax())
+    assert flipped >= 2
+
+
+def test_flip_without_an_answer_says_so() -> None:
+    model = Net(0)
+    model.head.weight.data.zero_()
+    model.head.bias = nn.Parameter(torch.tensor([0.0, 1.0]))
+    found = one(model, random_graph(0), max_size=3)
+    assert not found.flipped
+    assert found.size == 0
+    assert found.sentence() == (
+        "No set of at most 3 edges was found whose change flips the prediction "
+        "(14 could be removed)."
+    )
+    assert eigsearch.flip(model, random_graph(0), max_size=2, answers=3) == []
+
+
+def test_flip_only_given_pairs_are_added() -> None:
+    model, data = Net(1), random_graph(1, nodes=8, edges=7)
+    pairs = torch.tensor(twin.within_two_hops(data)[:3]).t()
+    found = eigsearch.flip(model, data, add=pairs, search="exhaustive", max_size=2, answers=50)
+    assert isinstance(found, list)
+    allowed = {tuple(pair) for pair in pairs.t().tolist()}
+    assert found
+    assert all({tuple(p) for p in flip.added.t().tolist()} <= allowed for flip in found)
+
+
+def test_flip_is_saved_with_what_it_adds(tmp_path: Path) -> None:
+    found = one(Net(3), random_graph(3), add=True)
+    values = json.loads(found.save(tmp_path / "flip.json").read_text())
+    assert values["added"] == found.added.tolist()
+    assert values["flipped"] is True
+    assert found.added.numel()
+    assert "the prediction is class" in found.sentence()
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "the predicted class": ({"to": 1}, "other than the predicted"),
+    "no class": ({"to": 7}, "from 0 to 1"),
+    "no search": ({"search": "sweep"}, "greedy, exhaustive"),
+    "no size": ({"max_size": 0}, "`size`"),
+    "no pairs": ({"add": torch.zeros(3)}, "pairs of nodes"),
+    "no nodes": ({"add": torch.tensor([[0], [99]])}, "from 0 to 8"),
+    "no value": ({"task": "regression", "target": 0}, "`to`"),
+    "another target": ({"target": 0}, "predicted class, 1"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_flip_refuses_in_a_sentence(name: str) -> None:
+    options, match = REFUSED[name]
+    model = Net(0)
+    data = next(g for g in map(random_graph, range(50)) if _predicted(model, g) == 1)
+    with pytest.raises(InputError, match=match):
+        eigsearch.flip(model, data, **options)
+
+
+def _predicted(model: nn.Module, data: Data) -> int:
+    return int(twin.predict(model, data, twin.undirected(data)).argmax())
