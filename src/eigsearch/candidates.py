@@ -7,7 +7,7 @@ and materialises any range of them, so nothing holds candidates × groups in mem
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from math import comb
@@ -53,6 +53,10 @@ class CandidateSet:
     def rows(self, start: int, stop: int) -> Tensor:
         """Return candidates `start` to `stop` as bool rows, `[stop − start, width]`."""
         raise NotImplementedError
+
+    def with_kind(self, kind: SubgraphKind) -> CandidateSet:
+        """Return the same rows cut out of the graph in another way."""
+        return replace(self, subgraph_kind=kind)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)
@@ -252,3 +256,7 @@ class ComplementOf(CandidateSet):
     def rows(self, start: int, stop: int) -> Tensor:
         """Return the complements of the other set's rows."""
         return ~self.candidate_set.rows(start, stop)
+
+    def with_kind(self, kind: SubgraphKind) -> CandidateSet:
+        """Return the complements of the other set's rows, cut out in another way."""
+        return ComplementOf(self.candidate_set.with_kind(kind))

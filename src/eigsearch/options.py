@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
@@ -60,6 +60,11 @@ class Options:
         "`directed` does not; in Python also a partition as one integer per edge, -1 for edges "
         "that are never removed.",
     )
+    nodes: str = _option(
+        "induced",
+        "What becomes of nodes that lose all their edges: `induced` drops them, as the paper does, "
+        "`keep` leaves every node in place.",
+    )
     return_type: str = _option(
         "auto", "What the model returns: `raw`, `log_probs`, `probs`, or `auto`."
     )
@@ -67,6 +72,12 @@ class Options:
         "auto",
         "What the model predicts: `multiclass`, `binary`, `multilabel`, `regression`, PyG's name "
         "of a mode, or `auto`.",
+    )
+    arguments: Sequence[str] | None = _option(
+        None,
+        "The names of the arguments that the model is called with, such as (x, edge_index); by "
+        "default all that its forward names and the graph has.",
+        flag=False,
     )
     forward: Forward | None = _option(
         None,
@@ -119,6 +130,10 @@ class Options:
                 f"Expected `engine` to be one of {', '.join(ENGINES)} (got {self.engine!r}). "
                 "Leave it to 'auto'."
             )
+        if self.nodes not in ("induced", "keep"):
+            raise InputError(
+                f"Expected `nodes` to be 'induced' or 'keep' (got {self.nodes!r}). Choose one."
+            )
         _check_positive("max_batch_nodes", self.max_batch_nodes, "the measured default")
         _check_positive("max_memory", self.max_memory, "no limit")
         self.strategy()
@@ -159,6 +174,8 @@ class OptionsDict(TypedDict, total=False):
     rather_than: int | None
     above: float | None
     groups: GroupSpec
+    nodes: str
+    arguments: Sequence[str] | None
     return_type: str
     task: str
     forward: Forward | None

@@ -19,14 +19,16 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from eigsearch.candidates import EvalCoroutine, FullGraph, LeaveOneOut
 from eigsearch.engines import AutoEvaluator, BatchedEngine, IncrementalEngine, Request
+from eigsearch.engines.argument_choice import choose_arguments
 from eigsearch.engines.field_finder import FieldFinder
 from eigsearch.engines.model_checks import largest, model_traits
 from eigsearch.engines.scheduler import run_batched
 from eigsearch.explanation import SubgraphExplanation
-from eigsearch.explanation.build import empty_explanation, make_explanation
+from eigsearch.explanation.build import Provenance, empty_explanation, make_explanation
 from eigsearch.inference.configured_model import ConfiguredModel, configure
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.last_op import last_op
@@ -39,13 +41,14 @@ from eigsearch.inference.output_type import (
 )
 from eigsearch.inference.prediction import PredictedInstance, with_prediction
 from eigsearch.inference.target import Target, contrast_target, phi_rows
+from eigsearch.inputs.computation_graph import WHOLE_GRAPH
 from eigsearch.inputs.instance import Instance, PreparedInstance
 from eigsearch.options import Options
 from eigsearch.ranking.linear_gradients import LinearGradients, linear_rankings
 from eigsearch.ranking.rankers import rank_with
 from eigsearch.ranking.ranking import Ranking
 from eigsearch.search import Problem
-from eigsearch.tasks import task_level
+from eigsearch.tasks import TaskLevel, task_level
 
 WINDOW = 128  # graphs that share model calls: enough to fill a batch, few enough to stay flat
 
@@ -62,17 +65,22 @@ class Pipeline:
             options = replace(options, task=model.task, return_type=model.return_type)
         self.model = model
         self.options = options
-        self.model_call = ModelCall(model, options.forward)
-        self._batched = BatchedEngine(self.model_call, options.max_batch_nodes, options.max_memory)
-        self.evaluator = AutoEvaluator(
-            self._batched,
-            IncrementalEngine(self.model_call, options.max_batch_nodes, options.max_memory),
-            options.engine,
-        )
-        self._fields = FieldFinder(model, options.groups, self._batched)
         self._ranker = options.make_ranker()
         self._output_type: OutputType | None = None
-        self._checked = False
+        self._notes: list[str] = []  # what a user should know about the model
+        self._settled = self._checked = False
+        self._call_with(ModelCall(model, options.forward, options.arguments))
+
+    def _call_with(self, model_call: ModelCall) -> None:
+        """Build the engines that call the model in this way."""
+        options = self.options
+        limits = options.max_batch_nodes, options.max_memory
+        self.model_call = model_call
+        self._batched = BatchedEngine(model_call, *limits)
+        incremental = IncrementalEngine(model_call, *limits)
+        keeps_nodes = options.nodes == "keep"
+        self.evaluator = AutoEvaluator(self._batched, incremental, options.engine, keeps_nodes)
+        self._fields = FieldFinder(self.model, options.groups, self._batched)
 
     def explain(self, instances: Sequence[Instance]) -> list[SubgraphExplanation]:
         """Return the explanation of each instance; model calls are shared between them."""
@@ -95,7 +103,9 @@ class Pipeline:
             with_removals: Evaluate φ without each group together with the graph, where an engine
                 gives both for hardly more than one.
         """
-        prepared = self._fields.prepare(task_level(instances), instances)
+        level = task_level(instances)
+        self._settle_arguments(level, instances)
+        prepared = self._fields.prepare(level, instances)
         for instance in prepared:
             self.model_call.check(instance.data)
         outputs = self._outputs(prepared, with_removals)
@@ -133,38 +143,53 @@ class Pipeline:
             aimed = contrast_target(aimed, prediction, output.numel(), *contrast)
         return aimed, prediction
 
+    def _settle_arguments(self, level: TaskLevel, instances: Sequence[Instance]) -> None:
+        """Find out, once, which optional arguments the model is called with."""
+        if self._settled or not instances:
+            return
+        self._settled = True
+        data = instances[0].data
+        if isinstance(data, Data) and self.model_call.optional_arguments(data):
+            (instance,) = level.prepare(instances[:1], self.options.groups, WHOLE_GRAPH)
+            with torch.inference_mode():
+                model_call, note = choose_arguments(self.model_call, instance)
+            self._notes.append(note)
+            if model_call is not self.model_call:
+                self._call_with(model_call)
+
     def _outputs(self, prepared: Sequence[PreparedInstance], with_removals: bool) -> list[Tensor]:
         """Return the output row of each graph, followed by those without each of its groups.
 
         The incremental engine computes a graph for the sake of its removals, so both are one
         request. Where it does not serve the model, removals are left to the ranking.
         """
-        self._check_model(prepared)
+        served = self.evaluator.serves_incrementally(largest(prepared))
+        if not served:
+            self._check_model(prepared)
         full = [Request(instance, FullGraph(instance.groups.count)) for instance in prepared]
-        if not self.evaluator.serves_incrementally(largest(prepared)):
+        if not served:
             return self.evaluator.batched.outputs(full)
-        if not with_removals:
-            return self.evaluator.outputs(full)
         without = [
             Request(instance, LeaveOneOut(instance.groups.count))
             for instance in prepared
-            if instance.groups.count
+            if instance.groups.count and with_removals
         ]
         outputs = self.evaluator.outputs([*full, *without])
+        if not self.evaluator.serves_incrementally(largest(prepared)):
+            return self._outputs(prepared, with_removals)  # its outputs were not the model's
         removals = iter(outputs[len(full) :])
         return [
-            torch.cat([row, next(removals)]) if instance.groups.count else row
+            torch.cat([row, next(removals)]) if instance.groups.count and with_removals else row
             for row, instance in zip(outputs, prepared, strict=False)
         ]
 
     def _check_model(self, prepared: Sequence[PreparedInstance]) -> None:
-        """Find out, once, whether graphs may share model calls."""
+        """Find out, once, whether graphs may share model calls, and lose nodes."""
         if self._checked:
             return
-        if not self.evaluator.serves_incrementally(largest(prepared)):
-            traits = model_traits(self._batched, prepared)
-            if not traits.shares_calls:
-                self.evaluator = self.evaluator.one_per_call()
+        traits = model_traits(self._batched, prepared, self.evaluator.keeps_nodes)
+        self.evaluator = self.evaluator.with_traits(traits)
+        self._notes.append(traits.note)
         self._checked = largest(prepared).groups.count > 0  # without groups nothing was compared
 
     def _read(self, prepared: Sequence[PreparedInstance], outputs: Tensor) -> OutputType:
@@ -195,9 +220,8 @@ class Pipeline:
         self, instance: PredictedInstance, ranking: Ranking | None
     ) -> EvalCoroutine[SubgraphExplanation]:
         """Rank the groups of one instance, search for its subgraph, report what was found."""
-        engine = self.evaluator.engine_name(instance)
         if instance.groups.count == 0:
-            return empty_explanation(instance, engine, self._config)
+            return empty_explanation(instance, self._provenance(instance))
         if ranking is None:
             ranking = yield from rank_with(self._ranker, instance, self._configured)
         problem = Problem(
@@ -214,13 +238,29 @@ class Pipeline:
         if self.options.connected:
             problem = problem.grown()
         outcome = yield from self.options.strategy().steps(problem)
-        return make_explanation(instance, problem.ranking, outcome, engine, self._config)
+        provenance = self._provenance(instance)
+        return make_explanation(instance, problem.ranking, outcome, provenance)
 
     @cached_property
     def _configured(self) -> Any:
         """The model as a ranker gets it."""
         options = self.options
         return configure(self.model, options.forward, options.task, options.return_type)
+
+    def _provenance(self, instance: PredictedInstance) -> Provenance:
+        """Return how an explanation of this instance is obtained."""
+        engine = self.evaluator.engine_name(instance)
+        reason = self.evaluator.why_batched(instance) if engine == "batched" else ""
+        notes = [*self._notes, instance.groups.note]
+        if self.options.engine == "incremental" and engine == "batched":
+            notes.append(f"The batched engine evaluated this: {reason}")
+        config = {
+            **self._config,
+            "called_as": self.model_call.called_as(instance.data),
+            "read_as": str(self._output_type),
+            "why_engine": reason,
+        }
+        return Provenance(engine, config, tuple(filter(None, notes)))
 
     @cached_property
     def _config(self) -> dict[str, Any]:

@@ -22,10 +22,11 @@ def test_sentence_several_edges_are_counted() -> None:
     ex = explained()
     kept, removed = float(ex.found.kept), float(ex.found.removed)
     assert ex.size > 1
-    assert ex.sentence() == (
+    said = (
         f"P(class {ex.target}) = {ex.value:.2f}; with these {ex.size} edges alone {kept:.2f}; "
-        f"without them {removed:.2f}."
+        f"without them {removed:.2f}. {ex.note}"
     )
+    assert ex.sentence() == said.strip()
 
 
 def test_sentence_size_that_was_not_evaluated_has_no_numbers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +11,14 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.explain import Explainer
-from torch_geometric.nn import GCNConv, SGConv, global_mean_pool
+from torch_geometric.nn import GCNConv, SGConv, global_add_pool, global_mean_pool
+from torch_geometric.utils import degree
 
 import eigsearch
 from eigsearch.candidates import LeaveOneOut
 from eigsearch.engines import Request
 from eigsearch.engines.incremental import IncrementalEngine
+from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.model_call import ModelCall
 from tests.instances import prepare_graph
 from tests.nets import FEATURES, WIDTH, house
@@ -248,3 +251,55 @@ def test_a_model_that_works_in_place_does_so_on_copies(engine: str) -> None:
     eigsearch.explain(model, data, engine=engine)
     assert bool((before < 0).any())
     assert torch.equal(data.x, before)
+
+
+class Remembering(nn.Module):
+    """Keeps the degrees of the first graph, counts calls, renormalises an embedding."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.kinds = nn.Embedding(4, 5, max_norm=0.1)
+        self.steps: Tensor
+        self.register_buffer("steps", torch.zeros(1))
+        self.degrees: Tensor | None = None
+        self.calls = 0
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        self.calls += 1
+        self.steps.add_(1)
+        if self.degrees is None:
+            self.degrees = degree(edge_index[1], x.size(0))
+        x = self.degrees[:, None] + self.kinds(batch * 0)
+        return global_add_pool(x, batch)[:, :2]
+
+
+@pytest.mark.parametrize("engine", ["auto", "batched"])
+def test_eval_mode_of_a_model_that_caches_by_hand_computes_every_candidate(engine: str) -> None:
+    model, data = Remembering(), plain()
+    weights = model.kinds.weight.detach().clone()
+    ex = eigsearch.explain(model, data, engine=engine, return_type="raw")
+    assert (model.degrees, model.calls, float(model.steps)) == (None, 0, 0.0)
+    assert torch.equal(model.kinds.weight, weights)
+    part = ex.subgraph()
+    output = model(part.x, part.edge_index, torch.zeros(part.num_nodes, dtype=torch.long))
+    assert float(ex.found.kept) == pytest.approx(float(output.softmax(-1)[0, ex.target]), abs=1e-6)
+
+
+def test_eval_mode_in_threads_leaves_a_training_model_as_it_was() -> None:
+    model = nn.Sequential(nn.Dropout(0.5), nn.BatchNorm1d(3)).train()
+    inside = threading.Barrier(4)
+    seen: list[bool] = []
+
+    def use() -> None:
+        with eval_mode(model):
+            inside.wait()
+            seen.append(any(module.training for module in model.modules()))
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [False] * 4
+    assert all(module.training for module in model.modules())

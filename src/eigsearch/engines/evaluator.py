@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
 from eigsearch._utils import tolerances
 from eigsearch._utils.tolerances import outputs_close
-from eigsearch.candidates import ExplicitMasks, LeaveOneOut, SingleFlips, SubgraphKind
+from eigsearch.candidates import ExplicitMasks, FullGraph, LeaveOneOut, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.incremental import IncrementalEngine, NotServed, expected_rows
+from eigsearch.engines.model_checks import ModelTraits
 from eigsearch.engines.request import Request
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inference.target import phi_rows
@@ -23,25 +26,46 @@ ENGINES = ("auto", "batched", "incremental")
 _FINE = 1e-5  # the coarsest precision in which engines can be compared; half precision is coarser
 _ENOUGH_GROUPS = 2  # a removal from fewer leaves nothing to compare
 
+# A route is a kind of request that the incremental engine computes in its own way: attributes of
+# the graph, type of candidate set, kind of subgraph.
+Route = tuple[tuple[str, ...], str, str]
+# Routes of each model whose outputs were compared with the batched engine's. That spares a loop
+# over `explain` the comparison; each call confirms it by a forward on its own graph.
+_VERIFIED: WeakKeyDictionary[Any, set[Route]] = WeakKeyDictionary()
+
 
 class AutoEvaluator:
     """Evaluates requests with the incremental engine where it serves and pays, else batched.
 
-    The first outputs of the incremental engine for a model are compared with those of the batched
-    one; if they differ, the batched engine evaluates everything, and a warning says so.
+    The first outputs of each route of the incremental engine are compared with those of the
+    batched one; if they differ, the batched engine evaluates everything, and a warning says so.
+
+    Args:
+        batched: The engine for any model.
+        incremental: The engine that recomputes what a candidate changes.
+        name: The engine that the user asks for.
+        keeps_nodes: Whether edge-induced candidates keep all nodes.
     """
 
     def __init__(
-        self, batched: BatchedEngine, incremental: IncrementalEngine, name: str = "auto"
+        self,
+        batched: BatchedEngine,
+        incremental: IncrementalEngine,
+        name: str = "auto",
+        keeps_nodes: bool = False,
     ) -> None:
         self.batched = batched
         self.incremental = incremental
         self.name = name
-        self._verified: set[tuple[str, ...]] = set()  # signatures of graphs that were compared
+        self.keeps_nodes = keeps_nodes
+        self._verified = _verified_routes(batched.model_call.model)
+        self._confirmed: set[Route] = set()  # of graphs as they are, by a forward on them
 
-    def one_per_call(self) -> AutoEvaluator:
-        """Return an evaluator for models whose outputs depend on what shares a call."""
-        return AutoEvaluator(self.batched.one_per_call(), self.incremental, self.name)
+    def with_traits(self, traits: ModelTraits) -> AutoEvaluator:
+        """Return an evaluator that respects what was found out about the model."""
+        batched = self.batched if traits.shares_calls else self.batched.one_per_call()
+        keeps_nodes = self.keeps_nodes or not traits.drops_nodes
+        return AutoEvaluator(batched, self.incremental, self.name, keeps_nodes)
 
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return φ in float64 for each candidate of each request about predicted instances."""
@@ -51,6 +75,8 @@ class AutoEvaluator:
 
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the model's output rows for each request."""
+        if self.keeps_nodes:
+            requests = [_with_all_nodes(request) for request in requests]
         chosen = [request for request in requests if self.route(request) == "incremental"]
         outputs: dict[int, Tensor] = {}
         for alike in _by_signature(chosen):
@@ -61,8 +87,7 @@ class AutoEvaluator:
 
     def route(self, request: Request) -> str:
         """Return the name of the engine that evaluates a request."""
-        possible = self.name != "batched" and self.batched.shares_calls
-        if not possible or not self.incremental.serves(request):
+        if not self._may_be_incremental or not self.incremental.serves(request):
             return "batched"
         if self.name == "incremental":
             return "incremental"
@@ -76,35 +101,51 @@ class AutoEvaluator:
         """Return the name of the engine that ranks the groups of an instance."""
         return self.route(Request(instance, LeaveOneOut(instance.groups.count)))
 
-    def serves_incrementally(self, instance: PreparedInstance) -> bool:
-        """Return whether the incremental engine serves the model, verified by its outputs.
+    def why_batched(self, instance: PreparedInstance) -> str:
+        """Return why the batched engine evaluates an instance, in one sentence."""
+        if self.name == "batched":
+            return "engine='batched' was asked for."
+        if not self.batched.shares_calls:
+            return "The model's outputs depend on what else is in a batch."
+        if not self._may_be_incremental:
+            return "Under autocast, rounding alone makes engines disagree."
+        return self.incremental.reason(instance) or "It is faster for this graph."
 
-        The answer does not depend on what was compared before: a graph without removals would
-        otherwise be evaluated in two ways.
+    def serves_incrementally(self, instance: PreparedInstance) -> bool:
+        """Return whether the incremental engine serves the model, as far as is known.
+
+        Its first outputs may show that it does not, so ask again afterwards.
         """
-        groups = instance.groups.count
-        possible = self.name != "batched" and self.batched.shares_calls
-        if not possible or groups < _ENOUGH_GROUPS:
+        if not self._may_be_incremental or instance.groups.count < _ENOUGH_GROUPS:
             return False
-        signature = instance.signature
-        if not self.incremental.reason(instance) and signature not in self._verified:
-            entries = sorted({0, groups // 2, groups - 1})
-            everything = torch.ones(groups, dtype=torch.bool)
-            flips = SingleFlips(everything, entries, SubgraphKind.ALL_NODES)
-            self._incremental([Request(instance, flips)])
-        return signature in self._verified and not self.incremental.reason(instance)
+        return not self.incremental.reason(instance)
+
+    @property
+    def _may_be_incremental(self) -> bool:
+        return (
+            self.name != "batched"
+            and self.batched.shares_calls
+            and not torch.is_autocast_enabled()
+            and not torch.is_autocast_enabled("cpu")
+        )
 
     def _incremental(self, requests: Sequence[Request]) -> list[Tensor]:
         try:
             outputs = self.incremental.outputs(requests)
-            signature = requests[0].instance.signature
-            if signature not in self._verified:
-                self._verify(requests[0], outputs[0])
-                self._verified.add(signature)
+            for request, rows in zip(requests, outputs, strict=True):
+                self._verify_once(request, rows)
             return outputs
         except NotServed as reason:
             self.incremental.refuse(requests[0].instance, str(reason))
             return self.batched.outputs(requests)
+
+    def _verify_once(self, request: Request, found: Tensor) -> None:
+        """Verify the first request of each route, and the first graph of each evaluator."""
+        full = isinstance(request.candidate_set, FullGraph)
+        verified = self._confirmed if full else self._verified
+        if (route := _route(request)) not in verified and len(request):
+            self._verify(request, found)
+            verified.add(route)
 
     def _verify(self, request: Request, found: Tensor) -> None:
         """Raise NotServed if candidates of a request have other outputs in the batched engine."""
@@ -112,16 +153,40 @@ class AutoEvaluator:
         masks = torch.cat([request.candidate_set.rows(i, i + 1) for i in entries])
         kind = request.candidate_set.subgraph_kind
         (expected,) = self.batched.outputs([Request(request.instance, ExplicitMasks(masks, kind))])
+        self._check(found[entries], expected)
+
+    def _check(self, found: Tensor, expected: Tensor) -> None:
         if torch.finfo(expected.dtype).eps > _FINE:
             raise NotServed("In this number format, rounding alone makes engines disagree.")
-        if not outputs_close(expected, found[entries], tolerances.ENGINES):
+        if not outputs_close(expected, found, tolerances.ENGINES):
             warnings.warn(
                 "Expected both engines to agree on this model (got a difference of "
-                f"{float((found[entries] - expected).abs().max()):.3g}). The batched engine takes "
+                f"{float((found - expected).abs().max()):.3g}). The batched engine takes "
                 "over; please report the model.",
                 stacklevel=2,
             )
             raise NotServed("The engines disagree on this model.")
+
+
+def _verified_routes(model: Any) -> set[Route]:
+    try:
+        return _VERIFIED.setdefault(model, set())
+    except TypeError:  # a callable that no weak reference can point to
+        return set()
+
+
+def _route(request: Request) -> Route:
+    candidates = request.candidate_set
+    kind = candidates.subgraph_kind.value
+    return request.instance.signature, type(candidates).__name__, kind
+
+
+def _with_all_nodes(request: Request) -> Request:
+    """Return a request whose edge-induced candidates keep all nodes."""
+    if request.candidate_set.subgraph_kind is not SubgraphKind.EDGE_INDUCED:
+        return request
+    candidate_set = request.candidate_set.with_kind(SubgraphKind.ALL_NODES)
+    return Request(request.instance, candidate_set)
 
 
 def _by_signature(requests: Sequence[Request]) -> list[list[Request]]:

@@ -1,7 +1,8 @@
-"""What has to be known about a model before its candidates may share forward calls."""
+"""What has to be known about a model before its candidates are evaluated."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,15 @@ from eigsearch.engines.request import Request
 from eigsearch.errors import ModelError
 from eigsearch.inputs.instance import PreparedInstance
 
+_NODES_BY_NUMBER = (
+    "The model depends on the numbers of nodes, so all nodes stay when edges are removed "
+    "(nodes='keep')."
+)
+_FIXED_NODES = (
+    "The model takes no graph with fewer nodes, so all nodes stay when edges are removed "
+    "(nodes='keep')."
+)
+
 
 @dataclass(frozen=True)
 class ModelTraits:
@@ -22,23 +32,37 @@ class ModelTraits:
 
     Attributes:
         shares_calls: Whether a graph's output does not depend on what else is in its batch.
+        drops_nodes: Whether the model is defined on graphs with fewer nodes.
+        note: What a user should know about it.
     """
 
     shares_calls: bool
+    drops_nodes: bool = True
+    note: str = ""
 
 
-def model_traits(engine: BatchedEngine, instances: Sequence[PreparedInstance]) -> ModelTraits:
+def model_traits(
+    engine: BatchedEngine, instances: Sequence[PreparedInstance], keeps_nodes: bool = False
+) -> ModelTraits:
     """Return what calls of the model on some instances tell about it.
+
+    Args:
+        engine: What calls the model.
+        instances: The instances of a run; a few of different size are looked at.
+        keeps_nodes: Whether the user wants all nodes to stay, so that nothing drops them.
 
     Raises:
         ModelError: If the model gives two outputs for one graph.
     """
-    # An instance that fills a call by itself tells nothing about those that share one.
-    instance = largest(list(filter(engine.fits_two, instances)) or instances)
-    if not outputs_depend_on_batch(engine, instance):
-        return ModelTraits(shares_calls=True)
-    _check_deterministic(engine.one_per_call(), instance)
-    return ModelTraits(shares_calls=False)
+    alone = engine.one_per_call()
+    samples = _samples(engine, instances)
+    _check_deterministic(alone, samples[-1])
+    note = "" if keeps_nodes else _note_on_nodes(alone, samples)
+    kinds = [SubgraphKind.ALL_NODES]
+    if not (keeps_nodes or note):
+        kinds.append(SubgraphKind.EDGE_INDUCED)
+    requests = [Request(sample, _parts(sample, kind)) for sample in samples for kind in kinds]
+    return ModelTraits(not _depends_on_batch(engine, requests), not note, note)
 
 
 def largest(instances: Sequence[PreparedInstance]) -> PreparedInstance:
@@ -46,39 +70,91 @@ def largest(instances: Sequence[PreparedInstance]) -> PreparedInstance:
     return max(instances, key=lambda instance: instance.groups.count)
 
 
-def outputs_depend_on_batch(engine: BatchedEngine, instance: PreparedInstance) -> bool:
-    """Return whether outputs change when a graph has others beside it in the batch.
+def _samples(
+    engine: BatchedEngine, instances: Sequence[PreparedInstance]
+) -> list[PreparedInstance]:
+    """Return the smallest, a middle and the largest of the instances that share calls."""
+    # An instance that fills a call by itself tells nothing about those that share one.
+    fitting = [i for i in instances if i.groups.count and engine.fits_two(i)] or list(instances)
+    ordered = sorted(fitting, key=lambda instance: instance.groups.count)
+    positions = sorted({0, len(ordered) // 2, len(ordered) - 1})
+    return [ordered[position] for position in positions]
 
-    They do with a normalisation over the whole batch, with dropout that stays active, and where
-    small graphs are padded to the size of large ones: so a graph and parts of it are evaluated
-    together and alone. Layers that sort nodes break ties by position in the batch, but one graph
-    may have no ties, so they count as dependent.
+
+def _depends_on_batch(engine: BatchedEngine, requests: Sequence[Request]) -> bool:
+    """Return whether outputs change when graphs share a batch.
+
+    They do with a normalisation over the whole batch, and where small graphs are padded to the
+    size of large ones. Layers that sort nodes break ties by position in the batch, but a few
+    graphs may have no ties, so they always count as dependent.
     """
     if engine.model_call.sorts_nodes:
         return True
+    alone = engine.one_per_call().outputs(requests)
     try:
-        return _differs_together(engine, instance, SubgraphKind.EDGE_INDUCED)
-    except Exception:  # a model for graphs of one size takes no part without all of their nodes
-        return _differs_together(engine, instance, SubgraphKind.ALL_NODES)
+        together = engine.outputs(requests)
+    except Exception:  # a model for one graph at a time
+        return True
+    pairs = zip(together, alone, strict=True)
+    return not all(outputs_close(rows, expected, BATCH) for rows, expected in pairs)
 
 
-def _differs_together(
-    engine: BatchedEngine, instance: PreparedInstance, kind: SubgraphKind
-) -> bool:
-    masks = _graph_and_parts(instance.groups.count)
-    (together,) = engine.outputs([Request(instance, ExplicitMasks(masks, kind))])
-    alone = [engine.outputs([Request(instance, ExplicitMasks(row[None], kind))]) for row in masks]
-    return not outputs_close(together, torch.cat([rows for (rows,) in alone]), BATCH)
+def _parts(instance: PreparedInstance, kind: SubgraphKind) -> ExplicitMasks:
+    """Return a graph and parts of it, the smallest as small as a candidate may be.
 
-
-def _graph_and_parts(groups: int) -> Tensor:
-    """Return keep-masks of a graph and of parts of it, the smallest as small as a candidate.
-
-    One part alone may be padded to another length and give the same by coincidence.
+    Several, because one part may be padded to another length and give the same by coincidence;
+    with all nodes in place also nearly whole graphs, as a ranking evaluates them.
     """
-    parts = {min(2, groups // 2), max(groups // 4, 1), max(groups // 2, 1)} - {groups}
-    sizes = torch.tensor([groups, *sorted(parts)])
-    return torch.arange(groups) < sizes[:, None]
+    groups = instance.groups.count
+    sizes = {groups, min(2, groups // 2), max(groups // 4, 1), max(groups // 2, 1)}
+    masks = torch.arange(groups) < torch.tensor(sorted(sizes))[:, None]
+    if kind is SubgraphKind.ALL_NODES and groups > 1:
+        masks = torch.cat([masks[-1:], torch.arange(groups)[None] > 0])
+    return ExplicitMasks(masks, kind)
+
+
+def _note_on_nodes(engine: BatchedEngine, samples: Sequence[PreparedInstance]) -> str:
+    """Return why the model is not defined on graphs with fewer nodes; "" where it is."""
+    instance = samples[-1]
+    try:
+        engine.outputs([Request(instance, _parts(instance, SubgraphKind.EDGE_INDUCED))])
+    except ModelError:
+        raise
+    except Exception as error:
+        try:
+            engine.outputs([Request(instance, _parts(instance, SubgraphKind.ALL_NODES))])
+        except Exception:
+            raise error from None
+        return _FIXED_NODES
+    return "" if _relabelling_changes_nothing(engine, instance) else _NODES_BY_NUMBER
+
+
+def _relabelling_changes_nothing(engine: BatchedEngine, instance: PreparedInstance) -> bool:
+    """Return whether the model gives the same for a graph whose nodes are numbered backwards."""
+    request = Request(instance, FullGraph(instance.groups.count))
+    mirrored = Request(_numbered_backwards(instance), FullGraph(instance.groups.count))
+    (expected,) = engine.outputs([request])
+    try:
+        (found,) = engine.outputs([mirrored])
+    except Exception:
+        return False
+    return outputs_close(expected, found, BATCH)
+
+
+def _numbered_backwards(instance: PreparedInstance) -> PreparedInstance:
+    """Return an instance with its nodes in reverse order, and the edges in theirs."""
+    last = instance.num_nodes - 1
+    data = copy.copy(instance.data)
+    data.edge_index = last - instance.data.edge_index
+    for name in instance.attributes:
+        level, dim = instance.level(name)
+        if level == "node":
+            data[name] = instance.data[name].flip(dim)
+    anchors = tuple(last - anchor for anchor in instance.anchors)
+    return PreparedInstance(
+        instance.source, data, instance.groups, anchors, instance.source_anchors,
+        instance.edges, instance.nodes, instance.levels,
+    )  # fmt: skip
 
 
 def _check_deterministic(engine: BatchedEngine, instance: PreparedInstance) -> None:
@@ -87,6 +163,10 @@ def _check_deterministic(engine: BatchedEngine, instance: PreparedInstance) -> N
     if not outputs_close(first, again, BATCH):
         raise ModelError(
             "Expected the model to give the same output twice for the same graph (got "
-            f"{first[0].tolist()} and {again[0].tolist()}). Switch off dropout or sampling "
+            f"{_shown(first)} and {_shown(again)}). Switch off dropout or sampling "
             "that runs in evaluation mode."
         )
+
+
+def _shown(rows: Tensor) -> list[float]:
+    return [round(value, 4) for value in rows[0].tolist()]

@@ -2,31 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.notes import note_on_gain
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.ranking.ranking import Ranking
 from eigsearch.search import Curve, Outcome
 
 
+@dataclass(frozen=True)
+class Provenance:
+    """How an explanation was obtained.
+
+    Attributes:
+        engine: The engine that evaluated the candidates.
+        config: Options, versions, how the model was called and its output read.
+        notes: Sentences about the model or the graph that a user should know.
+    """
+
+    engine: str
+    config: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+
 def make_explanation(
-    instance: PredictedInstance,
-    ranking: Ranking,
-    outcome: Outcome,
-    engine: str,
-    config: dict[str, Any],
-    note: str = "",
+    instance: PredictedInstance, ranking: Ranking, outcome: Outcome, provenance: Provenance
 ) -> SubgraphExplanation:
     """Return what was found for an instance, and how."""
-    target = instance.target
+    target, config = instance.target, provenance.config
+    value = float(target.value(instance.phi_full))
+    search = str(config.get("search"))
+    gain_note = note_on_gain(outcome.found, outcome.curve, target.task, search)
     return SubgraphExplanation(
         data=instance.source,
         target=target.index,
         prediction=instance.prediction,
-        value=float(target.value(instance.phi_full)),
+        value=value,
         keep=outcome.keep,
         score=ranking.score,
         order=ranking.order,
@@ -35,20 +50,19 @@ def make_explanation(
         found=outcome.found,
         node=instance.source_node,
         edges=instance.edges,
-        engine=engine,
+        engine=provenance.engine,
         config={**config, "task": target.task, "return_type": target.return_type},
-        note=" ".join(filter(None, [note, instance.groups.note])),
+        note=" ".join(filter(None, [gain_note, *provenance.notes])),
         path=outcome.path,
         agreement=outcome.near_optimal,
     )
 
 
-def empty_explanation(
-    instance: PredictedInstance, engine: str, config: dict[str, Any]
-) -> SubgraphExplanation:
+def empty_explanation(instance: PredictedInstance, provenance: Provenance) -> SubgraphExplanation:
     """Return the explanation of a prediction that no removable edge reaches."""
     nothing = torch.zeros(0, dtype=torch.float64)
     ranking = Ranking(nothing, nothing.long(), ())
     outcome = Outcome(nothing.bool(), Curve.empty(), Curve.empty())
     note = "The explanation is empty: no edge that could be removed reaches this prediction."
-    return make_explanation(instance, ranking, outcome, engine, config, note)
+    noted = Provenance(provenance.engine, provenance.config, (note, *provenance.notes))
+    return make_explanation(instance, ranking, outcome, noted)

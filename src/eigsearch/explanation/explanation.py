@@ -14,6 +14,7 @@ from torch_geometric.explain import Explanation
 
 from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.errors import InputError
+from eigsearch.explanation.notes import note_on_gain
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
 from eigsearch.explanation.sentence import agreement_sentence, sentence
 from eigsearch.explanation.serialization import from_plain, read_json, to_plain
@@ -181,7 +182,15 @@ class SubgraphExplanation:
         keep[self.order[:size]] = True
         entry = (self.curve.size == size).nonzero().flatten().tolist()
         found = self.curve[entry[0]] if entry else Curve.empty()
-        return replace(self, keep=keep, found=found, path=(), agreement=None)
+        cut = replace(self, keep=keep, found=found, path=(), agreement=None)
+        others = self.note.removeprefix(self._gain_note).strip()
+        return replace(cut, note=" ".join(filter(None, [cut._gain_note, others])))
+
+    @property
+    def _gain_note(self) -> str:
+        """What the note says about the gain of this very subgraph."""
+        task, search = str(self.config.get("task")), str(self.config.get("search"))
+        return note_on_gain(self.found, self.curve, task, search)
 
     def subgraph(self) -> Data:
         """Return the explanation as a graph of its own, which is what φ(S) was computed on.

@@ -1,42 +1,93 @@
-"""Evaluation mode: a model is run in it and left exactly as it was."""
+"""Evaluation mode: a model runs in it, from any number of threads, and is left as it was."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from eigsearch.inference.model_call import unwrap_partial
+from eigsearch.inference.model_call import restore_attributes, unwrap_partial
+
+_COPIED = 1 << 22  # entries of a buffer up to which its values are kept, to undo writes in place
+
+
+@dataclass
+class _Held:
+    """A module in use, and what it was like before."""
+
+    module: torch.nn.Module
+    attributes: dict[str, Any]
+    training: bool
+    tensors: list[tuple[Tensor, int, Tensor]] = field(default_factory=list)
+    users: int = 0
+
+
+# Modules in use, by their ids. Explanations of one model in several threads share an entry: the
+# first to come notes what the module was like, the last to leave restores it.
+_HELD: dict[int, _Held] = {}
+_LOCK = threading.Lock()
 
 
 @contextmanager
 def eval_mode(model: Any) -> Iterator[None]:
     """Run a model in evaluation mode, and leave it exactly as it was, whatever happens.
 
-    Layers that cache a normalised graph (`cached=True`) are made to compute it for each candidate.
+    Layers that cache a normalised graph (`cached=True`) compute it anew for each candidate. What
+    the model writes while it runs (attributes, buffers, embeddings with `max_norm`) is undone.
     """
-    model = unwrap_partial(model)
-    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
-    training = [module for module in modules if module.training]
-    cached = [
-        (module, {k: v for k, v in vars(module).items() if k.startswith("_cached")})
-        for module in modules
-        if getattr(module, "cached", False) is True
-    ]
+    modules = _modules(model)
+    with _LOCK:
+        for module in modules:
+            _hold(module)
     try:
-        for module in training:
-            module.training = False
-        for module, state in cached:
-            module.__dict__["cached"] = False
-            for key in state:
-                setattr(module, key, None)
         yield
     finally:
-        for module in training:
-            module.training = True
-        for module, state in cached:
-            module.__dict__["cached"] = True
-            for key, value in state.items():
-                setattr(module, key, value)
+        with _LOCK:
+            for module in modules:
+                _release(module)
+
+
+def _modules(model: Any) -> list[torch.nn.Module]:
+    model = unwrap_partial(model)
+    return list(model.modules()) if isinstance(model, torch.nn.Module) else []
+
+
+def _hold(module: torch.nn.Module) -> None:
+    held = _HELD.get(id(module))
+    if held is None:
+        held = _HELD[id(module)] = _Held(module, dict(vars(module)), module.training)
+        held.tensors = [(t, t._version, t.detach().clone()) for t in _written_in_place(module)]
+        module.training = False
+        if vars(module).get("cached") is True:
+            vars(module)["cached"] = False
+            for name in vars(module):
+                if name.startswith("_cached"):
+                    setattr(module, name, None)
+    held.users += 1
+
+
+def _release(module: torch.nn.Module) -> None:
+    held = _HELD[id(module)]
+    held.users -= 1
+    if held.users:
+        return
+    del _HELD[id(module)]
+    restore_attributes(module, held.attributes)
+    module.training = held.training
+    for tensor, version, before in held.tensors:
+        if tensor._version != version:
+            with torch.no_grad():
+                tensor.copy_(before)
+
+
+def _written_in_place(module: torch.nn.Module) -> list[Tensor]:
+    """Return the tensors of a module that a forward call may write into."""
+    own = [t for _, t in module.named_buffers(recurse=False) if t.numel() <= _COPIED]
+    if getattr(module, "max_norm", None) is not None:
+        own.extend(weight for _, weight in module.named_parameters(recurse=False))
+    return [t for t in own if not t.is_inference()]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
+from torch.nn.modules.lazy import LazyModuleMixin
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import Sequential, SortAggregation
 from torch_geometric.typing import SparseTensor
@@ -16,6 +19,10 @@ from torch_geometric.typing import SparseTensor
 from eigsearch.errors import InputError, ModelError, UnsupportedError
 
 Forward = Callable[[Any, Batch], Tensor]
+
+_MISSING: Any = object()
+_LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_LOCKS_GUARD, _COMMON_LOCK = threading.Lock(), threading.RLock()
 
 _PROVIDED = {"x", "edge_index", "batch", "batch_size", "ptr"}
 
@@ -28,7 +35,12 @@ class ModelCall:
     of that by a callable `(model, batch) -> output`.
     """
 
-    def __init__(self, model: Any, forward: Forward | None = None) -> None:
+    def __init__(
+        self,
+        model: Any,
+        forward: Forward | None = None,
+        arguments: Sequence[str] | None = None,
+    ) -> None:
         if not callable(model):
             raise InputError(
                 f"Expected `model` to be callable (got {type(model).__name__}). "
@@ -37,13 +49,45 @@ class ModelCall:
         self.model = model
         self._forward = forward
         self._parameters = _checked_parameters(model) if forward is None else {}
+        if arguments is not None:
+            self._parameters = _chosen_parameters(self._parameters, arguments)
+        self._chosen = arguments is not None
         self.takes_object = forward is not None or _takes_object(self._parameters)
         self._accepted: set[tuple[str, ...]] = set()  # names of attributes that were enough
+        bare = unwrap_partial(model)
+        self._modules = list(bare.modules()) if isinstance(bare, torch.nn.Module) else []
+        self._lock = _lock_of(bare)
 
     @property
     def custom(self) -> bool:
         """Whether the user calls the model in a way of their own."""
         return self._forward is not None
+
+    def called_as(self, data: Data) -> str:
+        """Return how the model is called on a graph, such as `model(x, edge_index, batch)`."""
+        if self.custom:
+            return "forward(model, batch)"
+        if self.takes_object:
+            return "model(data)"
+        given = [n for n in self._parameters if n in _PROVIDED - {"x"} or data.get(n) is not None]
+        return f"model({', '.join(given)})"
+
+    def optional_arguments(self, data: Data) -> list[str]:
+        """Return the arguments that the graph has, the model can do without, and nobody chose."""
+        if self.takes_object or self._chosen:
+            return []
+        return [
+            name
+            for name, parameter in self._parameters.items()
+            if parameter.default is not inspect.Parameter.empty
+            and name not in _PROVIDED
+            and data.get(name) is not None
+        ]
+
+    def leaving_out(self, names: Sequence[str]) -> ModelCall:
+        """Return the call of the same model without some of its arguments."""
+        kept = [name for name in self._parameters if name not in names]
+        return ModelCall(self.model, self._forward, kept)
 
     @property
     def takes_batch(self) -> bool:
@@ -110,6 +154,20 @@ class ModelCall:
             )
         return output
 
+    def without_traces(self, batch: Batch) -> Tensor:
+        """Return the model's output for a batch, and undo what the call wrote to its modules.
+
+        A forward that stores what it computes (a normalised graph, say) would otherwise give it
+        to the next candidate. One thread at a time: others would see what is being written.
+        """
+        with self._lock:
+            before = [(module, dict(vars(module))) for module in self._modules]
+            try:
+                return self(batch)
+            finally:
+                for module, attributes in before:
+                    restore_attributes(module, attributes)
+
     def _arguments(self, batch: Batch) -> dict[str, Any]:
         arguments = {}
         for name in self._parameters:
@@ -161,6 +219,50 @@ def _checked_parameters(model: Any) -> dict[str, inspect.Parameter]:
     return parameters
 
 
+def _chosen_parameters(
+    parameters: dict[str, inspect.Parameter], names: Sequence[str]
+) -> dict[str, inspect.Parameter]:
+    """Return the parameters that a user chose, and those for batching.
+
+    Raises:
+        InputError: If the forward has no parameter of a chosen name.
+    """
+    chosen = (names,) if isinstance(names, str) else tuple(names)
+    unknown = [name for name in chosen if name not in parameters]
+    if unknown or not parameters:
+        raise InputError(
+            f"Expected `arguments` to be among those of the model's forward, which are "
+            f"{', '.join(parameters) or 'not known'} (got {', '.join(unknown) or chosen}). "
+            "Choose of these."
+        )
+    batching = _PROVIDED - {"x", "edge_index"}
+    return {name: p for name, p in parameters.items() if name in chosen or name in batching}
+
+
 def _takes_object(parameters: dict[str, inspect.Parameter]) -> bool:
     required = [n for n, p in parameters.items() if p.default is inspect.Parameter.empty]
     return len(required) == 1 and not {"x", "edge_index"} & set(parameters)
+
+
+def restore_attributes(module: torch.nn.Module, before: dict[str, Any]) -> None:
+    """Give a module the attributes back that it had, and no others.
+
+    A lazy module is left alone: its first call makes what has to stay.
+    """
+    now = vars(module)
+    if isinstance(module, LazyModuleMixin) or "_initialize_hook" in before:
+        return
+    for name in now.keys() - before.keys():
+        del now[name]
+    for name, value in before.items():
+        if now.get(name, _MISSING) is not value:
+            now[name] = value
+
+
+def _lock_of(model: Any) -> Any:
+    """Return the lock of a model, the same for every pipeline that calls it."""
+    try:
+        with _LOCKS_GUARD:
+            return _LOCKS.setdefault(model, threading.RLock())
+    except TypeError:  # a callable that no weak reference can point to
+        return _COMMON_LOCK

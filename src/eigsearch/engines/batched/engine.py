@@ -76,13 +76,14 @@ class BatchedEngine:
     def full_output(self, instance: PreparedInstance) -> Tensor:
         """Return the model's output for an instance's graph as it is: all rows of it."""
         with torch.inference_mode():
-            return self.model_call(to_batch([full_graph(instance)], self.model_call.needs))
+            batch = to_batch([full_graph(instance)], self.model_call.needs)
+            return self.model_call.without_traces(batch)
 
     def output_beside_isolated_nodes(self, instance: PreparedInstance) -> Tensor:
         """Return all rows of the output for a graph with isolated nodes beside it."""
         part = with_isolated_copies(instance)
         with torch.inference_mode():
-            return self.model_call(to_batch([part], self.model_call.needs))
+            return self.model_call.without_traces(to_batch([part], self.model_call.needs))
 
     def fits_two(self, instance: PreparedInstance) -> bool:
         """Return whether two candidates of an instance fit into one call."""
@@ -155,7 +156,7 @@ class BatchedEngine:
 
     def _call(self, parts: list[UnionPart]) -> list[Tensor]:
         batch = to_batch(parts, self.model_call.needs)
-        output = self.model_call(batch)
+        output = self.model_call.without_traces(batch)
         check_finite(output)
         level = level_of(parts[0].instance.anchors)
         anchors = anchor_positions(parts)

@@ -1,0 +1,52 @@
+"""Which optional arguments a model is called with, and what a user should know about them."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from eigsearch._utils.tolerances import ENGINES, outputs_close
+from eigsearch.engines.batched.disjoint_union import full_graph, to_batch
+from eigsearch.inference.model_call import ModelCall
+from eigsearch.inference.target import short_row
+from eigsearch.inputs.instance import PreparedInstance
+
+
+def choose_arguments(model_call: ModelCall, instance: PreparedInstance) -> tuple[ModelCall, str]:
+    """Return how to call the model, and a note where an optional argument makes a difference.
+
+    A graph may carry what the model can take but the user's own call does not pass. Such an
+    argument is passed; where it makes the model fail it is left out, and where it changes the
+    output the note shows both values.
+    """
+    names = model_call.optional_arguments(instance.data)
+    if not names:
+        return model_call, ""
+    listed = ", ".join(f"`{name}`" for name in names)
+    without = model_call.leaving_out(names)
+    try:
+        passed = _first_row(model_call, instance)
+    except Exception as error:
+        try:
+            _first_row(without, instance)
+        except Exception:
+            raise error from None
+        reason = " ".join(str(error).split())[:120]
+        return without, f"Left out {listed}, with which the model fails ({reason})."
+    try:
+        left_out = _first_row(without, instance)
+    except Exception:
+        return model_call, ""
+    if passed.shape == left_out.shape and outputs_close(passed, left_out, ENGINES):
+        return model_call, ""
+    return model_call, (
+        f"The graph's {listed} changes the output: {short_row(passed.tolist())} with, "
+        f"{short_row(left_out.tolist())} without. The model is called as "
+        f"{model_call.called_as(instance.data)}; pass arguments= to choose."
+    )
+
+
+def _first_row(model_call: ModelCall, instance: PreparedInstance) -> Tensor:
+    output = model_call.without_traces(to_batch([full_graph(instance)], model_call.needs))
+    rows = output.reshape(1, -1) if output.dim() < 2 else output
+    anchors = list(instance.anchors) or [0]
+    return rows[anchors[0] if rows.size(0) > anchors[0] else 0].detach()

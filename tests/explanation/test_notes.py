@@ -1,0 +1,45 @@
+"""Notes: an explanation that is not both enough and needed says so."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from eigsearch.explanation.notes import note_on_gain
+from eigsearch.inference.target import Target
+from eigsearch.search import Curve
+
+
+def curve(*values: tuple[float, float], full: float = 0.99) -> Curve:
+    """Return a curve with these probabilities, kept alone and removed."""
+    kept, removed = torch.tensor(values, dtype=torch.float64).logit(eps=1e-9).t()
+    sizes = torch.arange(2, 2 + len(values))
+    phi = torch.tensor(full, dtype=torch.float64).logit()
+    return Curve.of(Target("multiclass_classification", "raw", 0), phi, sizes, kept, removed)
+
+
+def note(found: tuple[float, float], *others: tuple[float, float], search: str = "sweep") -> str:
+    return note_on_gain(curve(found), curve(found, *others), "multiclass_classification", search)
+
+
+@pytest.mark.parametrize(
+    ("found", "others", "words"),
+    [
+        ((0.99, 0.05), [], ""),
+        ((0.99, 0.98), [(0.99, 0.3)], "enough but not needed (gain 0.01)"),
+        ((0.2, 0.1), [], "not enough alone (gain 0.10)"),
+        ((0.97, 0.8), [], "only partly needed (gain 0.17)"),
+        ((0.99, 0.985), [(0.99, 0.97)], "stays whatever is removed"),
+    ],
+)
+def test_note_on_gain_names_the_half_that_fails(
+    found: tuple[float, float], others: list[tuple[float, float]], words: str
+) -> None:
+    said = note(found, *others)
+    assert words in said
+    assert bool(said) == bool(words)
+
+
+def test_note_on_gain_advises_a_deeper_search_only_where_there_is_one() -> None:
+    assert "search='refine'" in note((0.2, 0.1))
+    assert "search=" not in note((0.2, 0.1), search="refine")
