@@ -135,6 +135,37 @@ def test_node_session_answers_equal_a_plain_call_on_the_whole_graph(tmp_path):
     session.close()
 
 
+def test_background_that_cannot_go_on_says_why(session):
+    def fail(number):
+        raise RuntimeError("the disk is gone")
+
+    session.cache.explain_shard = fail
+    background = Background(session)
+    background._run()
+    assert "the disk is gone" in background.error
+
+
+class Regression(torch.nn.Module):
+    """The number of edges, per graph."""
+
+    def forward(self, x, edge_index, batch):
+        ones = torch.ones(edge_index.size(1))
+        return torch.zeros(int(batch.max()) + 1).index_add(0, batch[edge_index[0]], ones)[:, None]
+
+
+def test_regression_shows_values_and_no_confidence(tmp_path):
+    graphs = [Data(**{**graph.to_dict(), "y": torch.tensor([2.5])}) for graph in motif_graphs()[:3]]
+    session = Session(Regression(), graphs, cache=tmp_path / "cache")
+    run_background(session)
+    entry = session.table.entry(1)
+    assert entry["prediction"] == graphs[1].num_edges
+    assert entry["confidence"] is None
+    assert entry["correct"] is None
+    assert entry["label"] == 2.5
+    assert session.answer(EditedItem(1)).scores == [graphs[1].num_edges]
+    session.close()
+
+
 class Stored(OnDiskDataset):
     def __init__(self, root):
         super().__init__(root, backend="sqlite")

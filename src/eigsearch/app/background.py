@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 
 from eigsearch.app.session import Session
-from eigsearch.errors import EigsearchError
 from eigsearch.parallel.worker import reason_of
 
 _QUIET = 0.4  # seconds without a request before background work goes on
@@ -57,7 +56,7 @@ class Background:
                     return
                 pending.pop(number)
                 self._explain(number)
-        except (EigsearchError, OSError) as error:
+        except Exception as error:  # told in the page: a thread has nobody else to tell
             self.error = reason_of(error)
 
     def _next(self, pending: OrderedDict[int, None]) -> int:

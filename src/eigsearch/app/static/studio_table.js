@@ -158,12 +158,13 @@ class Triage {
     if (entry.failed) return name === "prediction" ? ["not explained"] : [];
     if (name === "correct") return value === null ? [] : [make("span", { class: value ? "right" : "wrong" }, value ? "✓" : "✗", make("span", { class: "judgement" }, value ? "" : " wrong"))];
     if (value === null) return [entry.known ? "–" : "…"];
-    if (name === "prediction" || name === "label") return this.#classCell(value, name);
+    if (name === "prediction" || name === "label") return this.#classCell(value, name, entry);
     return [name === "confidence" || name === "gain" ? decimals(value) : String(value)];
   }
 
-  #classCell(value, name) {
-    if (!Number.isInteger(value) || this.info.regression) return [decimals(value)];
+  // A regression has no confidence, and its values are no classes.
+  #classCell(value, name, { confidence }) {
+    if (!Number.isInteger(value) || confidence === null) return [decimals(value)];
     const dot = make("i", { class: "class-dot" });
     dot.style.setProperty("background", `var(--class-${value % 8})`);
     return name === "prediction" ? [dot, this.className(value)] : [this.className(value)];
