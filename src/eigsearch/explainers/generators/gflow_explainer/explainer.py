@@ -66,6 +66,7 @@ class GFlowExplainer(Method):
         cost="one pass of a small network per node; training asks for one prediction per set",
         deviations=(
             "for graphs the empty set takes the place of a seed locator: our choice",
+            "the network reads the degrees around a node too: our choice",
             "reward is the class probability of the induced subgraph; one state per growth is "
             "balanced: our choice",
         ),
@@ -134,7 +135,7 @@ class GFlowExplainer(Method):
             raise not_trained(self.name)
         with evaluate_node_masks(model, data, target, node) as evaluator, torch.no_grad():
             width = attributes(evaluator.instance).size(1)
-            check_width(self.name, self._network.embed.in_features - 2, width)
+            check_width(self.name, self._network.width, width)
             batch = RolloutBatch([evaluator.instance], [1])
             joined_at = roll_out(
                 self._network,

@@ -15,20 +15,26 @@ from eigsearch.explainers.common.scorer import WIDTH
 from eigsearch.explainers.generators.rg_explainer.growth import Choose, RolloutBatch
 
 _EPSILON = 1e-4  # added to flows inside logarithms, so that tiny ones count little
+_ROUNDS = 2  # of means over neighbours that describe where a node is
 _NONE = -1e9  # the logarithm of no flow; finite, so that gradients are
 
 
 class FlowNetwork(nn.Module):
     """Logarithms of the flows from a node set: to each larger set, and to stopping.
 
-    Nodes are described as RG-Explainer's policy describes them; a flow depends on the set as a
+    Nodes are described as RG-Explainer's policy describes them, and by the degrees around them:
+    features may all be equal, and an empty set says nothing. A flow depends on the set as a
     whole too, so the mean over its members is a second input.
+
+    Attributes:
+        width: The width of the features of nodes.
     """
 
     def __init__(self, width: int) -> None:
         super().__init__()
+        self.width = width
         self.diffuse = APPNP(K=3, alpha=0.85)
-        self.embed = nn.Linear(2 + width, WIDTH)
+        self.embed = nn.Linear(2 + _ROUNDS + 1 + width, WIDTH)
         self.blocks = nn.ModuleList(nn.Linear(WIDTH, WIDTH) for _ in range(2))
         self.join = nn.Sequential(nn.Linear(2 * WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))
         self.stop = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))
@@ -38,13 +44,24 @@ class FlowNetwork(nn.Module):
         first = torch.zeros_like(member)
         first[start] = True
         signal = self.diffuse(torch.stack([first, member], dim=1).float(), batch.edge_index)
-        h = self.embed(torch.cat([signal, batch.x], dim=1))
+        h = self.embed(torch.cat([signal, degrees_around(batch), batch.x], dim=1))
         for block in self.blocks:
             h = h + block(h).relu()
         size = batch.total(member.float()).clamp_min(1)
         pooled = batch.total(member[:, None] * h) / size[:, None]
         joined = self.join(torch.cat([h, pooled[batch.copy]], dim=1))
         return torch.cat([joined, self.stop(pooled)]).squeeze(1)
+
+
+def degrees_around(batch: RolloutBatch) -> Tensor:
+    """Return the log-degree of each node, and its means over the neighbours, and over theirs."""
+    source, target = batch.edge_index
+    count = scatter(torch.ones(len(target)), target, dim_size=batch.copy.numel())
+    columns = [count.log1p()]
+    for _ in range(_ROUNDS):
+        total = scatter(columns[-1][source], target, dim_size=batch.copy.numel())
+        columns.append(total / count.clamp_min(1))
+    return torch.stack(columns, dim=1)
 
 
 def allowed_flows(
