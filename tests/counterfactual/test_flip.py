@@ -58,6 +58,10 @@ def test_flip_reports_what_the_model_says_after_the_change(seed: int, engine: st
     assert found.value == pytest.approx(float(before[found.target]), abs=1e-5)
     assert found.value_after == pytest.approx(float(after[found.target]), abs=1e-5)
     assert found.size == len(changed(found))
+    removed = sorted(changed(found) & set(edges))
+    alone = twin.predict(model, data, removed).double().softmax(0)
+    assert float(found.found.kept) == pytest.approx(float(alone[found.target]), abs=1e-5)
+    assert float(found.found.removed) == pytest.approx(found.value_after)
 
 
 def test_flip_greedy_within_one_edge_of_the_minimum_in_most_cases() -> None:
@@ -170,6 +174,16 @@ def test_flip_is_saved_with_what_it_adds(tmp_path: Path) -> None:
     assert values["flipped"] is True
     assert found.added.numel()
     assert "the prediction is class" in found.sentence()
+    back = FlipExplanation.load(tmp_path / "flip.json")
+    assert back.sentence() == found.sentence()
+    assert torch.equal(back.added, found.added)
+    assert torch.equal(back.edge_mask, found.edge_mask)
+
+
+def test_flip_load_another_explanation_raises(tmp_path: Path) -> None:
+    plain = eigsearch.explain(Net(3), random_graph(3)).save(tmp_path / "plain.json")
+    with pytest.raises(InputError, match="no counterfactual"):
+        FlipExplanation.load(plain)
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {

@@ -162,7 +162,7 @@ class _Question:
         score = self._scores()
         phi = phi_after.cpu().double()
         size = torch.tensor([int(keep.sum())])
-        found = Curve.of(target, original.phi_full, size, original.phi_full.reshape(1), phi)
+        found = Curve.of(target, original.phi_full, size, self._phi_alone(removed), phi)
         config = {
             **self.pipeline.options.describe(),
             "task": target.task,
@@ -188,6 +188,11 @@ class _Question:
             value_after=float(target.value(phi)[0]),
             **fields,
         )
+
+    def _phi_alone(self, removed: np.ndarray) -> Tensor:
+        """Return φ of the graph with no other edges than these, all nodes included."""
+        others = (self.own >= 0) & ~np.isin(self.own, removed)
+        return self.original.target.phi(self.outputs(others[None])).cpu()
 
     def _scores(self) -> Tensor:
         """Return by how much the removal of each group lowers the margin."""

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from eigsearch.explanation import SubgraphExplanation
+from eigsearch.explanation.checks import unreadable
 from eigsearch.explanation.sentence import decimals, output_name
+from eigsearch.explanation.serialization import from_plain, read_json
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FlipExplanation(SubgraphExplanation):
     """The smallest change of edges that was found to change a prediction.
 
-    `keep` and `edge_mask` mark what is removed; all nodes stay.
+    `keep` and `edge_mask` mark what is removed. All nodes stay, here and in `found`:
+    `found.kept` is the value with these edges alone, `found.removed` that after the change.
 
     Attributes:
         added: The edges that are added, `[2, A]`.
@@ -64,6 +69,30 @@ class FlipExplanation(SubgraphExplanation):
             "prediction_after": self.prediction_after,
             "flipped": self.flipped,
         }
+
+    @staticmethod
+    def from_dict(values: dict[str, Any], data: Data | None = None) -> FlipExplanation:
+        """Return the explanation that `to_dict` described; `data` brings the features back."""
+        fields = from_plain(values, data)
+        try:
+            added = torch.tensor(values["added"], dtype=torch.long).reshape(2, -1)
+            after, flipped = values["value_after"], bool(values["flipped"])
+            value = fields["value"] if after is None else float(after)
+            prediction = values["prediction_after"]
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise unreadable("no counterfactual") from error
+        return FlipExplanation(
+            **fields,
+            added=added,
+            value_after=value,
+            prediction_after=prediction,
+            flipped=flipped,
+        )
+
+    @staticmethod
+    def load(path: str | Path, data: Data | None = None) -> FlipExplanation:
+        """Return the explanation that `save` wrote as JSON."""
+        return FlipExplanation.from_dict(read_json(Path(path)), data)
 
     def __repr__(self) -> str:
         where = "" if self.node is None else f"node={self.node}, "
