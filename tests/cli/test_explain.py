@@ -244,3 +244,43 @@ def test_nodes_of_one_mapped_graph(run, own: Path) -> None:
     run("explain", "--data", "graph.safetensors", "--model", "nodenet:make", "--node", "511,512",
         "--out", "out")  # fmt: skip
     assert [row["node"] for row in store.rows(own / "out")] == [511, 512]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda state: {"model_state_dict": state, "epoch": 3, "loss": 0.1},
+        lambda state: {"state_dict": {f"model.{k}": v for k, v in state.items()}, "epoch": 1},
+        lambda state: {"state_dict": state},
+        lambda state: {f"module.{k}": v for k, v in state.items()},
+        lambda state: {f"_orig_mod.{k}": v for k, v in state.items()},
+    ],
+)
+def test_explain_takes_checkpoints_of_the_usual_shapes(run_json, own: Path, wrap) -> None:
+    import mynet
+
+    network = mynet.Net()
+    torch.nn.init.ones_(network.head.weight)
+    torch.save(network.state_dict(), own / "bare.pt")
+    torch.save(wrap(network.state_dict()), own / "checkpoint.pt")
+    command = ("explain", "--data", "mine.pt", "--model", "mynet:Net", "--index", "0:3")
+    found = [run_json(*command, "--weights", name) for name in ("bare.pt", "checkpoint.pt")]
+    assert all(summary.pop("seconds") > 0 for summary in found)
+    assert found[0] == found[1]
+
+
+def test_explain_takes_a_model_by_the_path_of_its_file(run_json, refused, own: Path) -> None:
+    (own / "deep").mkdir()
+    (own / "deep" / "newnet.py").write_text((own / "mynet.py").read_text())
+    command = ("explain", "--data", "mine.pt", "--index", "0:3", "--model")
+    by_path = run_json(*command, "deep/newnet.py:make", "--workers", "2", "--shard-size", "1")
+    assert by_path["gain"] == run_json(*command, "mynet:make", "--shard-size", "1")["gain"]
+    (own / "deep" / "json.py").write_text((own / "mynet.py").read_text())
+    assert "Rename the file" in refused(*command, "deep/json.py:make")
+
+
+def test_explain_computes_on_the_device_that_is_named(run_json, refused, own: Path) -> None:
+    command = ("explain", "--data", "mine.pt", "--model", "mynet:make", "--index", "0:2")
+    assert run_json(*command, "--device", "cpu", "--out", "out")["rows"] == 2
+    assert json.loads((own / "out" / "manifest.json").read_text())["config"]["device"] == "cpu"
+    assert "Expected --device to be one" in refused(*command, "--device", "toaster")

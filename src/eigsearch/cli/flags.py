@@ -116,6 +116,9 @@ Ray = Annotated[
         "Run on the Ray cluster at this address; without one, find or start a cluster.", _WHERE
     ),
 ]
+Device = Annotated[
+    str | None, _option("Where to compute: cpu, cuda, cuda:1, mps. The CPU by default.", _WHERE)
+]
 NumGpus = Annotated[
     float, _option("GPUs that each worker on Ray reserves and computes on.", _WHERE)
 ]

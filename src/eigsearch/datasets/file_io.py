@@ -68,6 +68,12 @@ def read_safely(path: Path) -> Any:
         return torch.load(path, map_location="cpu", weights_only=True)
 
 
+def is_torch_file(path: Path) -> bool:
+    """Return whether a file begins as `torch.save` and `pickle` begin theirs."""
+    with path.open("rb") as stream:
+        return stream.read(2) in (b"PK", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+
+
 def _read(path: Path) -> Any:
     try:
         with torch.serialization.safe_globals(_classes_to_allow()):
@@ -77,15 +83,16 @@ def _read(path: Path) -> Any:
             f"Expected the data file to exist (got {path}). Check the path."
         ) from error
     except pickle.UnpicklingError as error:
+        runs_code = "something that could run code when it is read"
+        got = runs_code if is_torch_file(path) else "a file that torch.save did not write"
         raise InputError(
-            f"Expected {path} to hold only PyG graphs and tensors (got something that could run "
-            f"code when it is read). {_ADVICE}"
+            f"Expected {path} to hold only PyG graphs and tensors (got {got}). {_ADVICE}"
         ) from error
     except Exception as error:  # torch's readers raise whatever a broken file leads them to
-        got = error.strerror if isinstance(error, OSError) else None
+        reason = error.strerror if isinstance(error, OSError) else None
         raise InputError(
             f"Expected {path} to be a file written by `torch.save` (got "
-            f"{got or 'something else'}). {_ADVICE}"
+            f"{reason or 'something else'}). {_ADVICE}"
         ) from error
 
 

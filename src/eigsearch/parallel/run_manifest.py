@@ -37,6 +37,8 @@ def manifest_of(
         **_describe_options(job.options),
         **about,
     }
+    if job.device is not None:
+        config["device"] = job.device
     return Manifest(config, len(plan.items), plan.shard_size, dict(names))
 
 

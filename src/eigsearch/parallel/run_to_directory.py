@@ -78,6 +78,7 @@ def explain_to(
     workers: int | None = None,
     ray: str | None = None,
     num_gpus: float = 0.0,
+    device: str | None = None,
     max_failures: int | None = None,
     about: Mapping[str, Any] | None = None,
     names: Mapping[str, Any] | None = None,
@@ -102,6 +103,7 @@ def explain_to(
         workers: How many processes share the work.
         ray: The address of a Ray cluster to run on; `"auto"` finds or starts one.
         num_gpus: What each worker on Ray reserves, and then computes on.
+        device: Where to compute; by default where the model and the graphs are.
         max_failures: Stop after more failed rows than this; by default after more than ten that
             are more than half of all rows so far.
         about: What else the rows depend on, for the manifest, such as the data set's name.
@@ -123,7 +125,7 @@ def explain_to(
     source = as_source(data)
     plan = make_plan(source, index, node, target, shard_size)
     graph = None if node is None else source
-    job = ExplainJob(model, options, seed, graph, device="cuda" if num_gpus else None)
+    job = ExplainJob(model, options, seed, graph, device or ("cuda" if num_gpus else None))
     record = partial(manifest_of, job, source, plan, about or {}, names or {})
     directory = ResultDirectory(path)
     if train is not None:

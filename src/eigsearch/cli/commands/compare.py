@@ -41,7 +41,8 @@ def compare(
     from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import parse_explainers
     from eigsearch.cli.explainer_comparison import compare_explainers, shared_prediction
-    from eigsearch.cli.loading import load_data, load_network
+    from eigsearch.cli.loading import load_data
+    from eigsearch.cli.model_loading import load_network
     from eigsearch.cli.output_files import check_comparison, write_comparison
     from eigsearch.cli.tables import print_findings
     from eigsearch.options import Options

@@ -6,7 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from eigsearch.cli import flags
+
+INTERRUPTED = 130  # as a shell has it for Ctrl-C
 
 
 def explain(
@@ -39,6 +43,7 @@ def explain(
     out: flags.Out = None,
     workers: flags.Workers = None,
     ray: flags.Ray = None,
+    device: flags.Device = None,
     num_gpus: flags.NumGpus = 0.0,
     shard_size: flags.ShardSize = None,
     max_failures: flags.MaxFailures = None,
@@ -68,7 +73,8 @@ def explain(
     from eigsearch._utils.atomic_files import path_inside
     from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import make_ranker
-    from eigsearch.cli.loading import describe_model, load_data, load_network, parse_groups
+    from eigsearch.cli.loading import load_data, parse_groups
+    from eigsearch.cli.model_loading import check_device, describe_model, load_network
     from eigsearch.cli.output_files import check_outputs
     from eigsearch.options import Options
 
@@ -105,6 +111,7 @@ def explain(
         "workers": workers,
         "ray": ray,
         "num_gpus": num_gpus,
+        "device": check_device(device),
         "shard_size": shard_size,
         "max_failures": max_failures,
     }
@@ -144,6 +151,7 @@ def _search(search: str | None, size: int | None) -> str:
 
 def _execute(run: Any, path: Path, where: dict[str, Any], stays: bool) -> dict[str, Any]:
     """Explain into a directory; an error names it only where it stays."""
+    from eigsearch.cli.console import print_note
     from eigsearch.cli.explain_run import execute
     from eigsearch.errors import ModelError
     from eigsearch.parallel.run_to_directory import RunError
@@ -154,6 +162,10 @@ def _execute(run: Any, path: Path, where: dict[str, Any], stays: bool) -> dict[s
         if stays:
             raise
         raise ModelError(error.finding) from error
+    except KeyboardInterrupt:
+        if stays:
+            print_note(f"Stopped; the rows so far are in {path}. Repeat the command to go on.")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _print_results(

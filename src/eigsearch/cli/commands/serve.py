@@ -48,7 +48,8 @@ def serve(
     """
     from eigsearch.app.launch import require_extra
     from eigsearch.cli.console import print_line
-    from eigsearch.cli.loading import load_data, load_network
+    from eigsearch.cli.loading import load_data
+    from eigsearch.cli.model_loading import load_network
     from eigsearch.cli.snippet_lines import snippet_lines
 
     require_extra()
