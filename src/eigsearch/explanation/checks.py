@@ -10,7 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
-from eigsearch.search import Curve, Step
+from eigsearch.search import Curve, NearOptimal, Step
 
 
 def check_fields(fields: dict[str, Any]) -> None:
@@ -46,8 +46,9 @@ def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     yield "engine", isinstance(fields["engine"], str)
     yield "note", isinstance(fields["note"], str)
     yield "config", isinstance(fields["config"], dict)
-    yield "curve", _is_curve(fields["curve"])
-    yield "found", _is_curve(fields["found"]) and len(fields["found"]) <= 1
+    yield "curve", _is_curve(fields["curve"], groups)
+    yield "found", _is_curve(fields["found"], groups) and len(fields["found"]) <= 1
+    yield "agreement", _is_agreement(fields["agreement"], groups)
     yield "path", all(_is_step(step, groups) for step in fields["path"])
 
 
@@ -76,8 +77,18 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, float) or _is_int(value)
 
 
-def _is_curve(curve: Curve) -> bool:
-    return all(column.shape == (len(curve),) for column in curve.columns().values())
+def _is_curve(curve: Curve, groups: int) -> bool:
+    columns = curve.columns().values()
+    return all(column.shape == (len(curve),) for column in columns) and _within(
+        curve.size, groups + 1
+    )
+
+
+def _is_agreement(agreement: NearOptimal | None, groups: int) -> bool:
+    if agreement is None:
+        return True
+    others = [value for name, value in vars(agreement).items() if name != "share"]
+    return agreement.share.shape == (groups,) and all(map(_is_number, others))
 
 
 def _is_step(step: Step, groups: int) -> bool:
