@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "EiGSearch",
+    "FailedExplanation",
     "Options",
     "SubgraphExplanation",
     "explain",
@@ -17,6 +18,7 @@ __all__ = [
 
 _HOMES = {
     "EiGSearch": "integrations.pyg",
+    "FailedExplanation": "explanation",
     "Options": "options",
     "SubgraphExplanation": "explanation",
     "explain": "api",
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from eigsearch.api import explain, explain_dataset
     from eigsearch.app.launch import studio
     from eigsearch.counterfactual.api import flip
-    from eigsearch.explanation import SubgraphExplanation
+    from eigsearch.explanation import FailedExplanation, SubgraphExplanation
     from eigsearch.integrations.pyg import EiGSearch
     from eigsearch.options import Options
 else:  # a type checker would take such a function for a promise that every name exists

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import TYPE_CHECKING, Any
 
 from torch_geometric.data import Data
 
 from eigsearch._utils.gc_freeze import gc_frozen
+from eigsearch._utils.progress_bar import with_progress
 from eigsearch.explanation import SubgraphExplanation
-from eigsearch.inputs.arguments import Classes, Nodes, parse_node, parse_target
+from eigsearch.inputs.arguments import Classes, Nodes, parse_node, parse_nodes, parse_target
 from eigsearch.inputs.instance import Instance
 from eigsearch.options import make_options, takes_options
-from eigsearch.pipeline import Pipeline, explain_stream
+from eigsearch.outcomes import check_on_error, explain_each
+from eigsearch.pipeline import Pipeline
 from eigsearch.tasks.dataset import dataset_instances
 
 if TYPE_CHECKING:
@@ -52,8 +54,10 @@ def explain_dataset(
     node: Nodes | None = None,
     workers: int | None = None,
     ray: str | None = None,
+    on_error: str = "raise",
+    progress: bool | None = None,
     **options: Unpack[OptionsDict],
-) -> Iterator[SubgraphExplanation]:
+) -> Iterator[Any]:
     """Yield an explanation for each graph, in order, with model calls shared across graphs.
 
     Args:
@@ -63,19 +67,34 @@ def explain_dataset(
         node: The nodes to explain: their numbers, or a mask such as `data.test_mask`.
         workers: Spread the graphs over so many processes.
         ray: Spread them over the Ray cluster at this address (`"auto"` for one that runs here).
+        on_error: `"raise"` raises the first failure, after all explanations before it; `"skip"`
+            yields an `eigsearch.FailedExplanation` with the reason in its place.
+        progress: Whether to show a progress bar; by default in terminals and notebooks.
         **options: The fields of `eigsearch.Options`.
     """
+    check_on_error(on_error)
     chosen = make_options({**options})
+    total = _count(dataset, node)
     if workers is not None or ray is not None:
         from eigsearch.parallel import explain_many  # one process needs none of it
 
-        return explain_many(
-            model, dataset, node=node, target=target, options=chosen, workers=workers, ray=ray
-        )
+        found = explain_many(
+            model, dataset, node=node, target=target, options=chosen, workers=workers, ray=ray,
+            on_error=on_error,
+        )  # fmt: skip
+        return with_progress(found, total, progress)
     instances = dataset_instances(dataset, target, node)
-    return _frozen(explain_stream(Pipeline(model, chosen), instances))
+    found = explain_each(Pipeline(model, chosen), instances, on_error)
+    return _frozen(with_progress(found, total, progress))
 
 
-def _frozen(explanations: Iterator[SubgraphExplanation]) -> Iterator[SubgraphExplanation]:
+def _count(dataset: Iterable[Data] | Data, node: Nodes | None) -> int | None:
+    """Return the number of predictions where it is known."""
+    if isinstance(dataset, Data):
+        return 1 if node is None else len(parse_nodes(node, dataset))
+    return len(dataset) if isinstance(dataset, Sized) else None
+
+
+def _frozen(explanations: Iterator[Any]) -> Iterator[Any]:
     with gc_frozen():
         yield from explanations

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 
 from eigsearch.app.session import Session
-from eigsearch.parallel.worker import reason_of
+from eigsearch.outcomes import reason_of
 
 _QUIET = 0.4  # seconds without a request before background work goes on
 _MOST_WANTED = 64  # shards; what scrolled by long ago is explained later

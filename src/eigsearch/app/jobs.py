@@ -17,7 +17,7 @@ from eigsearch.app.page_data import comparison_data
 from eigsearch.app.session import EditedItem, Session, copy_of
 from eigsearch.errors import EigsearchError, InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.parallel.worker import reason_of
+from eigsearch.outcomes import reason_of
 from eigsearch.search import SEARCHES
 
 _MOST_JOBS = 50

@@ -25,7 +25,7 @@ from eigsearch.app.page_data import answer_data, node_data
 from eigsearch.app.session import EditedItem, Session
 from eigsearch.app.table import TableQuery
 from eigsearch.errors import EigsearchError, InputError
-from eigsearch.parallel.worker import reason_of
+from eigsearch.outcomes import reason_of
 
 _MOST_ROWS = 200  # of the table in one answer
 _MOST_SEARCHED = 20_000  # molecules that one search looks at

@@ -15,7 +15,7 @@ from eigsearch import store
 from eigsearch.cli.explain_run import ExplainRun, execute
 from eigsearch.cli.explainer_args import make_ranker
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.parallel.worker import reason_of
+from eigsearch.outcomes import reason_of
 
 _UNLIMITED = 10**9  # failures: what an explainer cannot explain is no error of the comparison
 

@@ -1,5 +1,6 @@
 """Step 7: what comes back."""
 
 from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.failure import FailedExplanation
 
-__all__ = ["SubgraphExplanation"]
+__all__ = ["FailedExplanation", "SubgraphExplanation"]

@@ -9,8 +9,10 @@ from torch_geometric.data import Data
 
 from eigsearch.errors import ModelError
 from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.failure import FailedExplanation
 from eigsearch.inputs.arguments import Classes, Nodes
 from eigsearch.options import Options
+from eigsearch.outcomes import check_on_error
 from eigsearch.parallel.backend import check_workers, perform
 from eigsearch.parallel.run_to_directory import as_source, make_plan
 from eigsearch.parallel.sources import Source
@@ -30,14 +32,16 @@ def explain_many(
     workers: int | None = None,
     ray: str | None = None,
     num_gpus: float = 0.0,
-) -> Iterator[SubgraphExplanation]:
+    on_error: str = "raise",
+) -> Iterator[SubgraphExplanation | FailedExplanation]:
     """Yield an explanation for each graph (or node), in order, computed by many workers.
 
     The arguments are those of `explain_to`. Nothing is written, so there is no row to hold the
-    reason of a failure: the first failure is raised.
+    reason of a failure: the first failure is raised, or yielded with `on_error="skip"`.
     """
     options = options or Options()
     check_workers(workers, ray, num_gpus)
+    check_on_error(on_error)
     Pipeline(model, options)
     source = as_source(data)
     plan = make_plan(source, None, node, target, None)
@@ -46,9 +50,14 @@ def explain_many(
     shards = perform(job, plan.shards(), workers=workers, ray=ray, num_gpus=num_gpus)
     for shard in _in_order(shards):
         for row in parquet_to_rows(shard.rows):
-            if row["error"] is not None:
-                raise (shard.error or ModelError)(row["error"])
-            yield explanation_of(row, options.describe(), source[row["index"]])
+            if row["error"] is None:
+                yield explanation_of(row, options.describe(), source[row["index"]])
+                continue
+            kind = shard.error or ModelError
+            failed = FailedExplanation(row["index"], row["error"], row["node"], kind)
+            if on_error == "raise":
+                raise failed.to_error()
+            yield failed
 
 
 def _in_order(shards: Iterator[ShardFiles]) -> Iterator[ShardFiles]:

@@ -6,14 +6,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
-from eigsearch.errors import EigsearchError, MissingExtraError, ModelError
-from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.errors import MissingExtraError
 from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
+from eigsearch.outcomes import Failure, Outcome, explain_or_fail, failure_of
 from eigsearch.parallel.sharding import Shard
 from eigsearch.parallel.sources import Source
 from eigsearch.parallel.sources.base import ChangedSourceError
@@ -21,18 +21,6 @@ from eigsearch.pipeline import WINDOW, Pipeline
 from eigsearch.store import Row, RowKey, ShardFiles
 from eigsearch.store.formats import rows_to_lines, rows_to_parquet, times_to_parquet
 from eigsearch.store.rows import failed_row, to_row
-
-_LONGEST_REASON = 500
-
-
-class Failure(NamedTuple):
-    """Why a graph could not be explained, and the class of the error."""
-
-    reason: str
-    error: type[EigsearchError]
-
-
-Outcome = SubgraphExplanation | Failure
 
 
 @dataclass(frozen=True)
@@ -104,7 +92,7 @@ class Worker:
         """Return the outcomes of graphs that share model calls."""
         inputs = [self._load(shard, position) for position in window]
         instances = [instance for _, instance in inputs if isinstance(instance, Instance)]
-        outcomes = iter(_explain(pipeline, instances))
+        outcomes = explain_or_fail(pipeline, instances)
         return [(key, i if isinstance(i, Failure) else next(outcomes)) for key, i in inputs]
 
     def _load(self, shard: Shard, position: int) -> tuple[RowKey, Instance | Failure]:
@@ -119,7 +107,7 @@ class Worker:
         except (MissingExtraError, ChangedSourceError):
             raise
         except Exception as error:
-            return RowKey(item), _failure(error)
+            return RowKey(item), failure_of(error)
 
     def _to_device(self, value: Any) -> Any:
         """Return a model or a graph on the device of this worker."""
@@ -130,33 +118,6 @@ def _row(key: RowKey, outcome: Outcome) -> Row:
     if isinstance(outcome, Failure):
         return failed_row(key, outcome.reason)
     return to_row(key, outcome)
-
-
-def _explain(pipeline: Pipeline, instances: Sequence[Instance]) -> list[Outcome]:
-    """Return an explanation or a failure per instance; halving finds the one at fault."""
-    if not instances:
-        return []
-    try:
-        return list(pipeline.explain(instances))
-    except MissingExtraError:
-        raise
-    except Exception as error:
-        if len(instances) == 1:
-            return [_failure(error)]
-    middle = len(instances) // 2
-    return _explain(pipeline, instances[:middle]) + _explain(pipeline, instances[middle:])
-
-
-def _failure(error: Exception) -> Failure:
-    """Return the failure of an error; one that is not of eigsearch is the model's."""
-    kind = type(error) if isinstance(error, EigsearchError) else ModelError
-    return Failure(reason_of(error), kind)
-
-
-def reason_of(error: Exception) -> str:
-    """Return an error as one line."""
-    text = str(error) if isinstance(error, EigsearchError) else f"{type(error).__name__}: {error}"
-    return " ".join(text.split())[:_LONGEST_REASON]
 
 
 @contextmanager

@@ -1,0 +1,34 @@
+"""What takes the place of an explanation where there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eigsearch.errors import EigsearchError, ModelError
+
+
+@dataclass(frozen=True)
+class FailedExplanation:
+    """A prediction that could not be explained.
+
+    Attributes:
+        index: The position of the prediction in the data set.
+        reason: Why it could not be explained, as one line.
+        node: The node whose prediction it is, None for a graph.
+        error: The class of the error.
+    """
+
+    index: int
+    reason: str
+    node: int | None = None
+    error: type[EigsearchError] = ModelError
+
+    def to_error(self) -> EigsearchError:
+        """Return the failure as an error that names the graph or the node."""
+        which = f"graph {self.index}" if self.node is None else f"node {self.node}"
+        if self.reason.startswith("Expected"):
+            return self.error(f"{self.reason} That was {which} of the data set.")
+        return ModelError(
+            f"Expected the model to take {which} of the data set (got {self.reason}). Give it the "
+            "attributes and sizes that the model was trained on, or pass on_error='skip'."
+        )
