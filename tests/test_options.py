@@ -19,7 +19,7 @@ SAID_BY_PYG = {"return_type", "task"}  # in the model's configuration
     ("verb", "others"),
     [
         (eigsearch.explain, {"target", "node"}),
-        (eigsearch.explain_dataset, {"target", "node", "workers", "ray"}),
+        (eigsearch.explain_dataset, {"target", "node", "workers", "ray", "on_error", "progress"}),
         (eigsearch.EiGSearch, set()),
     ],
 )

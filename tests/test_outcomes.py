@@ -105,5 +105,5 @@ def test_explain_dataset_shows_a_bar_where_it_is_asked_to(
     found = list(eigsearch.explain_dataset(Small(), GRAPHS, progress=progress))
     output = capsys.readouterr()
     assert len(found) == 10
-    assert ("10/10" in output.err) == shown
+    assert ("/10 [" in output.err) == shown
     assert output.out == ""
