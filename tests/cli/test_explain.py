@@ -103,6 +103,13 @@ def test_view_shows_nodes_by_their_number(run, run_json, refused, own: Path) -> 
     assert "about nodes (got --index)" in refused("view", "out", "--index", "0")
 
 
+def test_view_of_an_unfinished_run_says_how_many_rows_are_missing(run, tmp_path: Path) -> None:
+    run(*BA, "--index", "0:6", "--shard-size", "2", "--out", tmp_path / "out")
+    assert run("view", tmp_path / "out").stderr == ""
+    (tmp_path / "out" / "rows" / "000001.parquet").unlink()
+    assert "Note: 4 of 6 rows are there" in run("view", tmp_path / "out").stderr
+
+
 def test_the_same_command_goes_on_and_another_is_refused(run, refused, tmp_path: Path) -> None:
     command = (*BA, "--index", "0:64", "--out", tmp_path / "out", "--shard-size", "16")
     run(*command)

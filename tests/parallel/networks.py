@@ -45,6 +45,14 @@ class Slow(Small):
 class Deadly(Small):
     """A network that kills its process."""
 
+    number = signal.SIGKILL
+
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), self.number)
         return super().forward(x, edge_index, batch)
+
+
+class Truncated(Deadly):
+    """A network that dies as one does whose mapped file became shorter."""
+
+    number = signal.SIGBUS

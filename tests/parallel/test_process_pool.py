@@ -19,7 +19,7 @@ from eigsearch.datasets import generate
 from eigsearch.errors import EigsearchError, ModelError
 from eigsearch.parallel import Progress, explain_to, perform, process_pool
 from eigsearch.parallel.pickling import pack, unpack
-from tests.parallel.networks import Choosy, Deadly, Slow, Small
+from tests.parallel.networks import Choosy, Deadly, Slow, Small, Truncated
 from tests.parallel.test_run_to_directory import broken, row_bytes
 
 GRAPHS = generate("BA-2Motifs").graphs[490:510]
@@ -120,9 +120,12 @@ def test_ten_workers_killed_lose_no_row(tmp_path: Path, monkeypatch: pytest.Monk
     assert row_bytes(tmp_path / "wild") == row_bytes(tmp_path / "calm")
 
 
-def test_a_shard_that_kills_every_worker_stops_the_run(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="survive its shard"):
-        explain_to(tmp_path / "out", Deadly(), GRAPHS[:2], shard_size=1, workers=2)
+@pytest.mark.parametrize(("model", "advice"), [(Deadly, "more memory"), (Truncated, "truncated")])
+def test_a_shard_that_kills_every_worker_stops_the_run(
+    tmp_path: Path, model: type[Deadly], advice: str
+) -> None:
+    with pytest.raises(ModelError, match=f"survive its shard .* {advice}"):
+        explain_to(tmp_path / "out", model(), GRAPHS[:2], shard_size=1, workers=2)
 
 
 def test_a_graph_is_packed_without_the_data_set_it_was_sliced_from() -> None:

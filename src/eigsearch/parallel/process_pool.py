@@ -126,13 +126,21 @@ class _Pool(Generic[S, R]):
         fatal = worker.tasks[0]
         fatal.deaths += 1
         if fatal.deaths >= _DEATHS:
-            raise ModelError(
-                f"Expected a worker process to survive its shard (got {_DEATHS} that died, the "
-                f"last with exit code {worker.process.exitcode}). Look for a graph that needs more "
-                "memory than there is; a script has to start its runs under "
-                '`if __name__ == "__main__":`.'
-            )
+            raise _deadly_shard(worker.process.exitcode)
         self._waiting.extendleft(reversed(worker.tasks))
+
+
+def _deadly_shard(exit_code: int | None) -> ModelError:
+    """Return the error for a shard that no worker survives."""
+    if exit_code == -getattr(signal, "SIGBUS", 0) != 0:
+        advice = "Look for a data file that was truncated while the run mapped it"
+    else:
+        advice = "Look for a graph that needs more memory than there is"
+    return ModelError(
+        f"Expected a worker process to survive its shard (got {_DEATHS} that died, the last with "
+        f"exit code {exit_code}). {advice}; a script has to start its runs under "
+        '`if __name__ == "__main__":`.'
+    )
 
 
 def in_processes(job: Job[S, R], shards: Iterable[S], count: int) -> Iterator[R]:

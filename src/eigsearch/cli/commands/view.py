@@ -33,7 +33,7 @@ def view(
         eigsearch view results --index 3 --out picture.svg
     """
     from eigsearch import store
-    from eigsearch.cli.console import print_json, print_line
+    from eigsearch.cli.console import print_json, print_line, print_note
     from eigsearch.cli.output_files import write_page
     from eigsearch.cli.row_selection import select_rows
     from eigsearch.cli.tables import print_sentences
@@ -48,6 +48,12 @@ def view(
         print_json({"manifest": manifest.config, "rows": rows, "report": page})
         return
     print_sentences(rows, manifest, names)
+    there = len(list(store.rows(path, ["index"])))
+    if there < manifest.rows:
+        print_note(
+            f"{there} of {manifest.rows} rows are there; repeat the command that wrote {path} to "
+            "compute the others."
+        )
     if page is not None:
         print_line(f"Page: {page}")
 
