@@ -15,7 +15,7 @@ from torch_geometric.utils import from_networkx
 from eigsearch.explainers.base import seeded
 from eigsearch.explainers.common.training_data import training_instances
 from eigsearch.explainers.generators.gflow_explainer import GFlowExplainer
-from eigsearch.explainers.generators.gflow_explainer.explainer import Rewards, starts
+from eigsearch.explainers.generators.gflow_explainer.balance import Rewards, starts
 from eigsearch.explainers.generators.gflow_explainer.flows import (
     FlowNetwork,
     allowed_flows,
