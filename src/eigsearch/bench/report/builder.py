@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eigsearch._utils.atomic_files import write_atomic
+from eigsearch.bench.report.by_class import class_items
 from eigsearch.bench.report.coverage import conditions, coverage_items
 from eigsearch.bench.report.fidelity import fidelity_items
 from eigsearch.bench.report.figure import ReportItem
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SECTIONS = (
+    search_items,  # equal search for everybody comes first, fixed cuts second
+    class_items,
     fidelity_items,
-    search_items,
     side_effect_items,
     runtime_items,
     node_auc_items,
