@@ -32,7 +32,7 @@ from eigsearch.explanation.build import Provenance, empty_explanation, make_expl
 from eigsearch.inference.configured_model import ConfiguredModel, configure
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.last_op import last_op
-from eigsearch.inference.model_call import ModelCall
+from eigsearch.inference.model_call import ModelCall, uncompiled
 from eigsearch.inference.output_type import (
     OutputType,
     check_same_reading,
@@ -63,6 +63,7 @@ class Pipeline:
     def __init__(self, model: Any, options: Options) -> None:
         if isinstance(model, ConfiguredModel):  # a ranker explains with a pipeline of its own
             options = replace(options, task=model.task, return_type=model.return_type)
+        model = uncompiled(model)
         self.model = model
         self.options = options
         self._ranker = options.make_ranker()

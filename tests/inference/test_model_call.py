@@ -26,7 +26,10 @@ from torch_geometric.nn import (
 from torch_geometric.utils import degree
 
 import eigsearch
+from eigsearch.datasets import generate
+from eigsearch.errors import InputError, ModelError
 from tests.nets import FEATURES, WIDTH, house, make_net, mlp, vivid
+from tests.parallel.networks import Small
 from tests.reference import twin
 
 
@@ -627,3 +630,28 @@ def test_edges_that_leave_a_computation_graph_count_where_a_layer_counts_them(no
     ex = eigsearch.explain(model, data, node=node)
     assert ex.value == pytest.approx(float(expected[ex.target]))
     assert ex.prediction == int(expected.argmax())
+
+
+@pytest.mark.parametrize("forward", [None, lambda model, batch: model(batch)])
+def test_model_that_is_a_class_or_a_graph_gets_advice_about_that(forward) -> None:
+    graph = Data(x=torch.ones(3, 10), edge_index=torch.tensor([[0, 1], [1, 2]]))
+    with pytest.raises(InputError, match=r"got the class Small\)\. Make one"):
+        eigsearch.explain(Small, graph, forward=forward)
+    with pytest.raises(InputError, match=r"got a graph\)\. Pass the model first"):
+        eigsearch.explain(graph, Small(), forward=forward)
+
+
+def test_features_that_do_not_fit_are_named_with_their_number() -> None:
+    graph = Data(x=torch.ones(3, 9), edge_index=torch.tensor([[0, 1], [1, 2]]))
+    with pytest.raises(ModelError, match=r"got `x` with 9 columns; torch says: mat1 and mat2"):
+        eigsearch.explain(Small(), graph)
+
+
+def test_a_compiled_model_is_explained_without_compiling_it() -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("compiled")
+
+    graph = generate("BA-2Motifs").graphs[500]
+    compiled = torch.compile(Small(), backend=refuse)
+    found = eigsearch.explain(compiled, graph)
+    assert torch.equal(found.edge_mask, eigsearch.explain(Small(), graph).edge_mask)

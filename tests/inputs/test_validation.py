@@ -13,6 +13,7 @@ from torch_geometric.nn import global_add_pool
 
 import eigsearch
 from eigsearch.errors import EigsearchError, InputError, ModelError, UnsupportedError
+from eigsearch.inputs.validation import validate_graphs
 from tests.nets import house, make_net
 
 SENTENCE = re.compile(r"^Expected .+ \(got .+\)\. [A-Z].+[.)]$", re.DOTALL)
@@ -311,3 +312,15 @@ def test_a_budget_below_one_graph_takes_one_candidate_per_call() -> None:
 
     eigsearch.explain(model, plain(), max_batch_nodes=4, engine="batched")
     assert set(sizes) == {1}
+
+
+@pytest.mark.parametrize("name", ["edge_attr", "edge_weight"])
+@pytest.mark.parametrize("rows", [1, 3, 50])
+def test_attributes_of_edges_of_a_wrong_length_are_refused(name: str, rows: int) -> None:
+    data = Data(x=torch.ones(3, 2), edge_index=torch.tensor([[0, 1], [1, 2]]))
+    data[name] = torch.ones(rows)
+    expected = rf"`{name}` to have one row for each of 2 edges \(got {rows}"
+    with pytest.raises(InputError, match=expected):
+        validate_graphs([data])
+    data[name] = torch.ones(2)
+    validate_graphs([data])

@@ -23,7 +23,7 @@ Forward = Callable[[Any, Batch], Tensor]
 _MISSING: Any = object()
 _LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 _LOCKS_GUARD, _COMMON_LOCK = threading.Lock(), threading.RLock()
-
+_MISFIT = "shapes cannot be multiplied"  # torch, of features that no layer takes
 _PROVIDED = {"x", "edge_index", "batch", "batch_size", "ptr"}
 
 
@@ -41,11 +41,7 @@ class ModelCall:
         forward: Forward | None = None,
         arguments: Sequence[str] | None = None,
     ) -> None:
-        if not callable(model):
-            raise InputError(
-                f"Expected `model` to be callable (got {type(model).__name__}). "
-                "Pass a torch.nn.Module that predicts."
-            )
+        _check_model(model)
         self.model = model
         self._forward = forward
         self._parameters = _checked_parameters(model) if forward is None else {}
@@ -141,12 +137,12 @@ class ModelCall:
 
     def __call__(self, batch: Batch) -> Tensor:
         """Return the model's output for a batch."""
-        if self._forward is not None:
-            output = self._forward(self.model, batch)
-        elif self.takes_object:
-            output = self.model(batch)
-        else:
-            output = self.model(**self._arguments(batch))
+        try:
+            output = self._output(batch)
+        except RuntimeError as error:
+            if _MISFIT not in str(error):
+                raise
+            raise _misfit_error(batch, error) from error
         if not isinstance(output, Tensor):
             raise ModelError(
                 f"Expected the model to return a tensor (got {type(output).__name__}). "
@@ -168,6 +164,13 @@ class ModelCall:
                 for module, attributes in before:
                     restore_attributes(module, attributes)
 
+    def _output(self, batch: Batch) -> Any:
+        if self._forward is not None:
+            return self._forward(self.model, batch)
+        if self.takes_object:
+            return self.model(batch)
+        return self.model(**self._arguments(batch))
+
     def _arguments(self, batch: Batch) -> dict[str, Any]:
         arguments = {}
         for name in self._parameters:
@@ -178,6 +181,44 @@ class ModelCall:
         return arguments
 
 
+def uncompiled(model: Any) -> Any:
+    """Return the model that `torch.compile` wraps, or the model itself.
+
+    Candidates differ in size from call to call, and each size would be compiled anew: the first
+    explanation took 112 seconds.
+    """
+    return getattr(model, "_orig_mod", model)
+
+
+def _check_model(model: Any) -> None:
+    """Raise InputError if `model` is nothing that predicts."""
+    if isinstance(model, type):
+        raise InputError(
+            f"Expected `model` to be a trained model (got the class {model.__name__}). "
+            f"Make one and load its weights: model = {model.__name__}(…)."
+        )
+    if isinstance(model, Data):  # which can be called, to list its attributes
+        raise InputError(
+            "Expected `model` to be a trained model (got a graph). Pass the model first, and "
+            "then the graph."
+        )
+    if not callable(model):
+        raise InputError(
+            f"Expected `model` to be callable (got {type(model).__name__}). "
+            "Pass a torch.nn.Module that predicts."
+        )
+
+
+def _misfit_error(batch: Batch, error: RuntimeError) -> ModelError:
+    x = batch.get("x")
+    shape = f"`x` with {x.size(-1)} columns" if isinstance(x, Tensor) and x.dim() else "no `x`"
+    return ModelError(
+        f"Expected the graph to have as many features as the model takes (got {shape}; torch "
+        f"says: {str(error).splitlines()[0]}). Pass the graph with the features that the model "
+        "was trained on."
+    )
+
+
 def parameters_of(model: Any) -> dict[str, inspect.Parameter]:
     """Return the named parameters of a model, those of what it wraps where it has none itself.
 
@@ -186,7 +227,7 @@ def parameters_of(model: Any) -> dict[str, inspect.Parameter]:
     if isinstance(model, partial):
         free = list(parameters_of(model.func).items())[len(model.args) :]
         return {name: parameter for name, parameter in free if name not in model.keywords}
-    model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
+    model = uncompiled(model)
     if isinstance(model, Sequential):  # takes anything, and knows the names by itself
         names = model.signature.param_dict
         return {n: inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names}

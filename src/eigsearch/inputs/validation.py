@@ -14,6 +14,7 @@ from torch_geometric.data import Batch, Data, HeteroData
 from eigsearch.errors import InputError, UnsupportedError
 
 _FINITE = ("x", "edge_attr", "edge_weight", "pos")
+_PER_EDGE = ("edge_attr", "edge_weight")
 _INTEGERS = (torch.int32, torch.int64)
 
 
@@ -33,6 +34,9 @@ def _all_sound(graphs: Sequence[Any]) -> bool:
     if not all(isinstance(e, Tensor) and e.dim() == 2 and e.dtype is torch.int64 for e in edges):
         return False
     if len({(e.size(0), e.device) for e in edges}) != 1 or edges[0].size(0) != 2:
+        return False
+    pairs = zip(stores, edges, strict=True)
+    if not all(_fits_edges(store.get(key), e) for store, e in pairs for key in _PER_EDGE):
         return False
     nodes = torch.tensor([int(data.num_nodes or 0) for data in graphs])
     limit = nodes.repeat_interleave(torch.tensor([e.size(1) for e in edges])).to(edges[0].device)
@@ -79,6 +83,7 @@ def validate_graph(data: Any) -> None:
             "Wrap the tensors: Data(x=x, edge_index=edge_index)."
         )
     _check_edge_index(data)
+    _check_edge_attributes(data)
     _check_finite_inputs(data)
 
 
@@ -110,6 +115,23 @@ def _check_edge_index(data: Data) -> None:
             f"(got {lowest} to {highest}). "
             "Check the node numbering, or set `data.num_nodes`."
         )
+
+
+def _check_edge_attributes(data: Data) -> None:
+    """Raise InputError if an attribute of edges has not one entry per edge."""
+    for key in _PER_EDGE:
+        if not _fits_edges(value := data.get(key), data.edge_index):
+            raise InputError(
+                f"Expected `{key}` to have one row for each of {data.edge_index.size(1)} edges "
+                f"(got {value.size(0) if value.dim() else 'a single number'}). Check that it was "
+                "made for this `edge_index`."
+            )
+
+
+def _fits_edges(value: Any, edge_index: Tensor) -> bool:
+    if not isinstance(value, Tensor):
+        return True
+    return value.dim() > 0 and value.size(0) == edge_index.size(1)
 
 
 def _check_finite_inputs(data: Data) -> None:
