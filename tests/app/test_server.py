@@ -183,15 +183,15 @@ class TestAnswers:
 
 
 class Crashing(torch.nn.Module):
-    """A model that fails on graphs with fewer than ten edges."""
+    """A model that fails on a graph with a feature of zero."""
 
     def __init__(self):
         super().__init__()
         self.layer = torch.nn.Linear(1, 2)
 
     def forward(self, x, edge_index, batch):
-        if edge_index.size(1) < 10:
-            raise RuntimeError("<b>too few</b> edges\nhere")
+        if bool((x == 0).any()):
+            raise RuntimeError("<b>an empty</b> feature\nhere")
         return self.layer(x.mean(0, keepdim=True)).expand(int(batch.max()) + 1, 2)
 
 
@@ -199,8 +199,8 @@ def test_crash_of_the_model_becomes_a_sentence(tmp_path):
     edges = torch.tensor([list(range(6)), [(i + 1) % 6 for i in range(6)]])
     graph = Data(x=torch.ones(6, 1), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     with serving(Session(Crashing(), [graph], cache=tmp_path / "cache")) as client:
-        answer = client.post("api/answer", {"item": 0})
-        assert "too few" in answer["error"]
+        answer = client.post("api/answer", {"item": 0, "edits": {"zeroed_features": [[0, 0]]}})
+        assert "an empty" in answer["error"]
         assert "\n" not in answer["error"]
         assert client.get("api/rows")["count"] == 1  # the server lives
 

@@ -53,6 +53,20 @@ def test_answer_after_random_edits_equals_a_plain_call_of_the_model(session):
         assert answer.explanation.prediction == answer.scores.index(max(answer.scores))
 
 
+def test_flip_changes_the_prediction_of_a_plain_call(session):
+    flipped = 0
+    for item in (0, 20, 30):
+        pairs, note = session.flip(EditedItem(item))
+        if not pairs:
+            assert note
+            continue
+        edited = GraphEdits(removed_edges=frozenset(pairs)).apply(motif_graphs()[item]).data
+        before, after = plain_scores(motif_graphs()[item]), plain_scores(edited)
+        assert (before[0] > before[1]) != (after[0] > after[1])
+        flipped += 1
+    assert flipped == 2
+
+
 def test_answer_of_another_class_explains_that_class(session):
     predicted = session.answer(EditedItem(0)).explanation.target
     answer = session.answer(EditedItem(0, target=1 - predicted))

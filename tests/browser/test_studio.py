@@ -303,6 +303,23 @@ class TestWhatIf:
         assert page.evaluate("location.hash") == f"#item=5&class={other}"
         check_shown(page)
 
+    def test_flip_plays_the_edges_that_change_the_prediction(self, visit, motif_address):
+        page = visit(motif_address, "#item=20")
+        before = page.text_content(".class-bar:has(.predicted)")
+        page.click("[data-part=flip]")
+        page.wait_for_selector("[data-part=flip]:not([disabled])")
+        assert edits_of(page).removed_edges
+        assert page.text_content(".class-bar:has(.predicted)")[:5] != before[:5]
+        check_shown(page, 20)
+
+    def test_flip_without_an_answer_says_so(self, visit, motif_address):
+        page = visit(motif_address, "#item=0")
+        page.click("[data-part=flip]")
+        notice = page.locator("#workbench [data-part=notice]")
+        notice.wait_for()
+        assert notice.text_content()
+        check_shown(page, 0)
+
     def test_keyboard_alone_removes_an_edge_and_undoes(self, page):
         page.locator("[data-part=ranking] tbody tr").first.focus()
         page.keyboard.press("ArrowDown")

@@ -49,6 +49,7 @@ class StudioApp:
             Route("/api/search", _json(self.search), methods=["POST"]),
             Route("/api/motifs", _json(self.find_motifs), methods=["POST"]),
             Route("/api/answer", _json(self.answer), methods=["POST"]),
+            Route("/api/flip", _json(self.flip), methods=["POST"]),
             Route("/api/node", _json(self.node), methods=["POST"]),
             Route("/api/compare", _json(self.compare), methods=["POST"]),
             Route("/api/jobs/{job_id}", _json(self.job)),
@@ -102,6 +103,11 @@ class StudioApp:
         """Predict and explain an item after edits."""
         edited_item = self._edited_item(body)
         return answer_data(self.session, edited_item, self.session.answer(edited_item))
+
+    def flip(self, request: Request, body: Any) -> dict[str, Any]:
+        """Return the edges whose removal changes the prediction."""
+        pairs, note = self.session.flip(self._edited_item(body))
+        return {"removed_edges": pairs, "note": note}
 
     def node(self, request: Request, body: Any) -> dict[str, Any]:
         """Return features and neighbours of a node."""

@@ -17,10 +17,12 @@ from torch_geometric.data import Data
 
 from eigsearch.api import explain
 from eigsearch.app.class_scores import class_scores
-from eigsearch.app.edits import EditedGraph, GraphEdits
+from eigsearch.app.edits import EditedGraph, GraphEdits, Pair
 from eigsearch.app.row_cache import RowCache
 from eigsearch.app.table import Table
 from eigsearch.app.thread_sources import for_threads
+from eigsearch.counterfactual.api import flip
+from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
@@ -30,6 +32,11 @@ from eigsearch.store import explanation_of
 from eigsearch.visualization import Names
 from eigsearch.visualization.graph_drawing import Drawing, draw
 
+_MOST_FLIPPED = 6  # edges that a flip may remove
+_FLIP_OPTIONS = (
+    *("task", "return_type", "forward", "groups"),
+    *("engine", "max_batch_nodes", "max_memory"),
+)
 _DRAWINGS = 128  # layouts kept: going back to a graph shows it at once
 
 
@@ -177,6 +184,23 @@ class Session:
         keywords = {entry.name: getattr(options, entry.name) for entry in fields(options)}
         model = self.model if model is None else model
         return explain(model, data, node=node, target=target, **keywords)
+
+    def flip(self, edited_item: EditedItem) -> tuple[list[Pair], str]:
+        """Return the edges whose removal changes the prediction, and a note if there are none.
+
+        Pairs are nodes of the original graph, the lower one first in an undirected graph.
+        """
+        node = self.node(edited_item.item)
+        edited = edited_item.edits.apply(self.graph(edited_item.item), node)
+        local = None if node is None else edited.node_ids.index(node)
+        keywords = {name: getattr(self.options, name) for name in _FLIP_OPTIONS}
+        with self.active.interactive(), self._lock:
+            found = flip(self.model, edited.data, node=local, max_size=_MOST_FLIPPED, **keywords)
+        assert isinstance(found, FlipExplanation)
+        ends = [[edited.node_ids[end] for end in pair] for pair in found.removed.t().tolist()]
+        if edited.data.is_undirected():
+            ends = [sorted(pair) for pair in ends]
+        return sorted({(start, end) for start, end in ends}), found.note
 
     def cached(self, item: int) -> SubgraphExplanation | None:
         """Return the explanation of an original graph from disk, or None if it is not there."""

@@ -144,6 +144,7 @@ class Workbench {
       this.showsOriginal = !this.showsOriginal;
       this.#render();
     });
+    parts.flip.addEventListener("click", () => this.#flip());
     parts.in.addEventListener("click", () => this.canvas.scale(1.4));
     parts.out.addEventListener("click", () => this.canvas.scale(1 / 1.4));
     parts.fit.addEventListener("click", () => this.canvas.fit());
@@ -160,8 +161,29 @@ class Workbench {
   }
 
   #cutLink(link) {
-    const key = this.canvas.keyOf(this.shown.item, link);
-    this.toggle(this.state.has("added_edges", key) ? "added_edges" : "removed_edges", key);
+    return this.#cut(this.canvas.keyOf(this.shown.item, link));
+  }
+
+  #cut(key) {
+    return this.toggle(this.state.has("added_edges", key) ? "added_edges" : "removed_edges", key);
+  }
+
+  // Takes away, one by one, the edges without which the prediction is another.
+  async #flip() {
+    const { flip } = this.bar.parts;
+    flip.disabled = true;
+    try {
+      const { removed_edges: pairs, note } = await ask("api/flip", this.state.request());
+      for (const [u, v] of pairs) {
+        await this.#cut(`${u}.${v}`);
+        await new Promise((resolve) => setTimeout(resolve, 350));
+      }
+      if (!pairs.length) showNotice(this.parts.notice, note);
+    } catch (error) {
+      showNotice(this.parts.notice, error.message);
+    } finally {
+      flip.disabled = false;
+    }
   }
 
   // A new edge between two nodes, or one that was removed back.
