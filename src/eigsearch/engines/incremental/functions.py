@@ -49,7 +49,7 @@ _POINTWISE = {
     "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
     "logsigmoid", "lt", "masked_fill", "maximum", "minimum", "mish", "mul", "multiply",
     "nan_to_num", "neg", "negative", "not_equal", "polar", "positive", "pow", "prelu",
-    "reciprocal", "relu", "relu6", "remainder", "round", "rrelu", "rsqrt", "rsub", "selu",
+    "reciprocal", "relu", "relu6", "remainder", "round", "rsqrt", "rsub", "selu",
     "sgn", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "softplus", "softshrink",
     "softsign", "sqrt", "square", "sub", "subtract", "tan", "tanh", "tanhshrink", "threshold",
     "true_divide", "trunc", "where", "xlogy", "__abs__", "__add__", "__and__", "__div__",
@@ -72,7 +72,12 @@ _ALONG_DIM: dict[str, tuple[int, int | None]] = {
     "tensor_split": (2, 0), "topk": (2, -1), "unbind": (1, 0), "unflatten": (1, None),
     "var": (1, None), "vector_norm": (2, None),
 }  # fmt: skip
-_CELLS = {"gru_cell": 2, "rnn_tanh_cell": 2, "rnn_relu_cell": 2, "lstm_cell": 2, "bilinear": 2}
+# What may give another view of the same numbers, which an operation in place would change as well.
+_VIEWS = {
+    "view", "reshape", "unsqueeze", "squeeze", "expand", "expand_as", "broadcast_to", "transpose",
+    "permute", "flatten", "unflatten", "__getitem__", "select", "narrow", "chunk", "split",
+    "tensor_split", "unbind", "detach", "contiguous", "to", "type_as",
+}  # fmt: skip
 _PROPERTIES: tuple[str, ...] = (
     "is_cuda",
     "is_leaf",
@@ -87,6 +92,15 @@ _PROPERTIES += ("is_mkldnn", "is_mps", "is_xpu", "is_sparse_csr", "itemsize", "n
 
 def apply(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what a torch function gives on state tensors, or raise NotServed."""
+    result = _apply(run, func, args, kwargs)
+    copies = func.__name__ == "__getitem__" and isinstance(args[1], LiftedTensor)
+    if func.__name__ in _VIEWS and isinstance(args[0], StateTensor) and not copies:
+        for view in result if isinstance(result, tuple) else (result,):
+            view.shared = args[0].shared = True
+    return result
+
+
+def _apply(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = func.__name__
     if name in _HANDLERS:
         return _HANDLERS[name](run, func, args, kwargs)
@@ -122,6 +136,8 @@ def _in_place(run: Run, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     function = getattr(Tensor, name, None) or getattr(torch.nn.functional, name, None)
     if function is None or not isinstance(args[0], StateTensor):
         raise NotServed("It writes values of nodes or edges into another tensor.")
+    if args[0].shared:
+        raise NotServed("It changes a tensor in place that has another view.")
     return args[0].assign(apply(run, function, args, kwargs))
 
 
@@ -229,7 +245,8 @@ def _wrapped(run: Run, entries: Layout, result: Any) -> Any:
             raise NotServed("It does not keep rows apart.")
         return run.state(entries, result)
     if isinstance(result, (tuple, list)):
-        return tuple(_wrapped(run, entries, item) for item in result)
+        items = tuple(_wrapped(run, entries, item) for item in result)
+        return type(result)(items) if hasattr(result, "values") else items
     raise NotServed("It gives no tensor.")
 
 
@@ -239,6 +256,8 @@ def _pointwise(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str
         args, kwargs, keeper = _without_inplace(args, kwargs)
         if keeper is not None:
             return keeper.assign(_pointwise(run, func, args, kwargs))
+    if func.__name__ == "where" and len(args) + len(kwargs) < 3:
+        raise NotServed("It picks entries by their values.")
     states = _states((*args, *kwargs.values()))
     tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
     ndim = max(tensor.dim() for tensor in tensors)
@@ -262,6 +281,8 @@ def _without_inplace(
     if kwargs.get("out") is not None or kwargs.get("training") is True:
         raise NotServed("It draws numbers or writes into a given tensor.")
     if kwargs.get("inplace"):
+        if args[0].shared:
+            raise NotServed("It changes a tensor in place that has another view.")
         return args, {**kwargs, "inplace": False}, args[0]
     return args, kwargs, None
 
@@ -292,8 +313,12 @@ def _along_dim(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str
     dims = kwargs.get(
         "dim", kwargs.get("dims", args[position] if len(args) > position else default)
     )
+    if func.__name__ == "flip":
+        dims = _sizes(args[1:]) or dims
     states = _states((*args, *kwargs.values()))
     _require_inner(dims, states[0].dim())
+    if len(states) > 1 and func.__name__ not in ("cosine_similarity", "pairwise_distance"):
+        raise NotServed("It works along a dimension by values of nodes or edges.")
     if any(isinstance(a, Tensor) and not isinstance(a, StateTensor) for a in args):
         raise NotServed("It combines rows with those of another tensor.")
     return _rowwise(run, func, args, kwargs, states)
@@ -580,8 +605,10 @@ def _getitem(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, 
         raise NotServed("It reads another tensor by values of nodes or edges.")
     if any(isinstance(item, (LiftedTensor, Count)) for item in key):
         raise NotServed("It picks rows.")
-    if isinstance(key[0], slice) and key[0].stop is not None and key[0].stop == tensor.shape[0]:
-        key = (slice(None), *key[1:])
+    if isinstance(key[0], slice) and isinstance(key[0].stop, Count):
+        if key[0].stop != tensor.shape[0]:
+            raise NotServed("It picks rows.")
+        key = (slice(key[0].start, None, key[0].step), *key[1:])
     full = key[0] is Ellipsis and len([k for k in key if k is not None]) - 1 < tensor.dim()
     if not full and not _is_full(key[0]):
         raise NotServed("It picks rows.")
@@ -609,7 +636,7 @@ def _is_full(key: Any) -> bool:
     """Return whether a slice takes all entries."""
     if not isinstance(key, slice) or key.step not in (None, 1):
         return False
-    return key.start in (None, 0) and (key.stop is None or isinstance(key.stop, Count))
+    return key.start in (None, 0) and key.stop is None
 
 
 def _take(run: Run, tensor: Any, key: Any) -> Any:

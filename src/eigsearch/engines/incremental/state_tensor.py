@@ -109,9 +109,6 @@ class LiftedTensor(Tensor):
         """The number of dimensions."""
         return len(self.shape)
 
-    def __len__(self) -> int:
-        return self.shape[0]
-
     def __hash__(self) -> int:
         return id(self)
 
@@ -128,7 +125,7 @@ class LiftedTensor(Tensor):
         self.run.refused = self.run.refused or "The model decides by values of nodes or edges."
         raise NotServed(self.run.refused)
 
-    __float__ = __int__ = __index__ = item = tolist = numpy = __array__ = __bool__  # type: ignore[assignment]
+    __len__ = __float__ = __int__ = __index__ = item = tolist = numpy = __array__ = __bool__  # type: ignore[assignment]
 
 
 class Pending(NamedTuple):
@@ -154,10 +151,12 @@ class StateTensor(LiftedTensor):
         factor: Values of one column that the rows are yet to be multiplied with, where a sum over
             messages may do so along the way.
         pending: The aggregation that gives the rows, if it is yet to be carried out.
+        shared: Whether another tensor may be a view of the same numbers.
     """
 
     factor: StateTensor | None
     pending: Pending | None
+    shared = False
     _entries: Layout
     _value: Tensor
 
