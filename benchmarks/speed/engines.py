@@ -13,8 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from tests.reference import twin
+from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
+from torch_geometric.nn import MessagePassing, global_mean_pool
 
 from benchmarks.speed.timing import interleaved, write
 from eigsearch import datasets, explain, explain_dataset
@@ -28,6 +31,34 @@ from eigsearch.options import Options
 from eigsearch.pipeline import Pipeline
 
 WHOLE: dict[str, Any] = {"sparsity": 0.0}  # the whole sweep: sizes 2 to |E| − 1
+
+
+class SumLayer(MessagePassing):
+    """A layer as users write them: L2-normalised inputs, a sum, and the node itself."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__(aggr="add")
+        self.lin = nn.Linear(inputs, outputs)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        x = self.lin(F.normalize(x, p=2, dim=-1))
+        return self.propagate(edge_index, x=x) + x
+
+
+class CustomNet(nn.Module):
+    """Three custom layers of width 64 and a mean, untrained."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        widths = [features, 64, 64, 64]
+        self.convs = nn.ModuleList([SumLayer(*widths[i : i + 2]) for i in range(3)])
+        self.head = nn.Linear(64, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        for conv in self.convs:
+            x = conv(x, edge_index).relu()
+        return self.head(global_mean_pool(x, batch))
 
 
 def competitors(model: Any, graphs: list[Data]) -> dict[str, Callable[[], Any]]:
@@ -107,8 +138,9 @@ def main() -> None:
     graphs = [graph for graph in datasets.load("Mutagenicity") if graph.num_edges > 4]
     graphs = graphs[: options.graphs]
     rows = []
-    for conv in ("gcn", "gin"):
-        model = zoo.load("Mutagenicity", conv)[0].eval()
+    models = {conv: zoo.load("Mutagenicity", conv)[0].eval() for conv in ("gcn", "gin")}
+    models["custom sum"] = CustomNet(graphs[0].num_node_features).eval()
+    for conv, model in models.items():
         times = interleaved(competitors(model, graphs), options.repeats)
         for name, (cpu, wall) in times.items():
             row = {

@@ -50,11 +50,23 @@ def run_model(model_call: ModelCall, context: EvalContext) -> Tensor:
         _restore(before)
 
 
-def _inputs(run: Run, model_call: ModelCall) -> Batch:
+class _Arguments(dict[str, Any]):
+    """What a batch is to a model that takes single attributes; a `Batch` takes longer to make."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name.removeprefix("_")] = value
+
+    @property
+    def num_graphs(self) -> int:
+        """The number of candidates."""
+        return int(self["num_graphs"])
+
+
+def _inputs(run: Run, model_call: ModelCall) -> Any:
     """Return the graphs of all candidates as one batch of state tensors."""
     context = run.context
     first = context.instances[0]
-    batch = Batch(_base_cls=type(first.data))
+    batch = Batch(_base_cls=type(first.data)) if model_call.takes_object else _Arguments()
     batch.edge_index = run.index("edge_index", context.timelines.edges)
     batch.batch = run.index("batch")
     batch.num_nodes = Count(NUM_NODES)
