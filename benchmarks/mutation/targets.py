@@ -6,33 +6,30 @@ from pathlib import Path
 
 PACKAGE = Path("src/eigsearch")
 INDEX = "engines/incremental/index"
-WIDE = [  # asked about each mutant that the tests of its part let live
-    "tests/properties/test_against_twin.py",
-    "tests/properties/test_core_contract.py",
-]
-# A part of the core, and the tests of that part.
+CONTRACT = "tests/properties/test_core_contract.py"
+TWIN = "tests/properties/test_against_twin.py"
+# A part of the core, and the tests that are to notice a change in it, quick ones first.
 TARGETS: dict[str, list[str]] = {
-    "inputs/edge_groups.py": ["tests/inputs"],
-    "inference/target.py": ["tests/inference"],
-    "candidates.py": ["tests/engines"],
-    "ranking": ["tests/ranking"],
+    "inputs/edge_groups.py": ["tests/inputs", TWIN],
+    "inference/target.py": ["tests/inference", CONTRACT],
+    "candidates.py": ["tests/engines", CONTRACT],
+    "ranking": ["tests/ranking", CONTRACT],
     "search": ["tests/search", "tests/properties/test_search_contract.py"],
-    INDEX: ["tests/engines"],
+    INDEX: ["tests/engines", TWIN],
 }
 
 
 def modules(root: Path) -> dict[Path, list[list[str]]]:
     """Return the mutated modules in a fixed order, each with the tests that are run on it.
 
-    First the module's own, which notice most mutants within a second; then those of its part; then
-    the properties of the whole.
+    First the module's own, which notice most mutants within a second; then those of its part.
     """
     found: dict[Path, list[list[str]]] = {}
     for part, tests in TARGETS.items():
         place = root / PACKAGE / part
         for file in [place] if place.is_file() else sorted(place.rglob("*.py")):
             if file.name != "__init__.py":
-                found[file.relative_to(root)] = [*_own(root, file), tests, WIDE]
+                found[file.relative_to(root)] = [*_own(root, file), tests]
     return found
 
 
