@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 import torch
 
-from eigsearch.inference.target import Target
+from eigsearch.errors import ModelError
+from eigsearch.inference.target import ReturnType, Target, Task, check_finite, phi_rows, short_row
 
 LOGITS = torch.tensor([[2.0, -1.0, 0.5], [0.0, 3.0, 1.0]], dtype=torch.float64)
 
@@ -65,3 +67,48 @@ def test_a_regression_is_its_value_and_counts_change_both_ways() -> None:
     assert target.phi(LOGITS).tolist() == [-1, 3]
     change = target.change(torch.tensor(1.0), torch.tensor([3.0, 0.0]))
     assert change.tolist() == [2, 1]
+
+
+KINDS: list[tuple[Task, ReturnType]] = [
+    ("multiclass_classification", "raw"),
+    ("multiclass_classification", "log_probs"),
+    ("multiclass_classification", "probs"),
+    ("binary_classification", "probs"),
+    ("regression", "raw"),
+]
+
+
+@pytest.mark.parametrize(("task", "return_type"), KINDS)
+def test_phi_rows_of_one_kind_are_those_of_each_target(task: Task, return_type: ReturnType) -> None:
+    generator = torch.Generator().manual_seed(0)
+    outputs = [torch.rand(rows, 3, generator=generator).softmax(1) for rows in (2, 0, 3)]
+    targets = [Target(task, return_type, index) for index in (0, 2, 1)]
+    found = phi_rows(targets, outputs)
+    assert [len(phi) for phi in found] == [2, 0, 3]
+    for phi, target, output in zip(found, targets, outputs, strict=True):
+        torch.testing.assert_close(phi, target.phi(output))
+
+
+def test_phi_rows_of_several_kinds_are_read_each_in_its_own_way() -> None:
+    output = torch.tensor([[0.2, 0.3, 0.5]])
+    targets = [Target(task, return_type, 1) for task, return_type in KINDS]
+    for phi, target in zip(phi_rows(targets, [output] * len(KINDS)), targets, strict=True):
+        torch.testing.assert_close(phi, target.phi(output))
+
+
+def test_phi_rows_of_an_underflown_probability_stays_finite() -> None:
+    targets = [Target("multiclass_classification", "probs", 0)]
+    (phi,) = phi_rows(targets, [torch.tensor([[0.0, 1.0, 0.0]])])
+    assert phi.item() == pytest.approx(math.log(1e-300))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_check_finite_output_that_is_no_number_raises(value: float) -> None:
+    check_finite(torch.tensor([0.0, 1.0]))
+    with pytest.raises(ModelError, match=r"finite model outputs|outputs to be finite"):
+        check_finite(torch.tensor([0.0, value]))
+
+
+def test_short_row_shows_four_numbers() -> None:
+    assert short_row([1.0, 2.0, 0.123456, 4.0]) == "[1, 2, 0.1235, 4]"
+    assert short_row([1.0] * 5) == "[1, 1, 1, 1, …]"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch_geometric.data import Data
 
-from eigsearch.inputs.edge_groups import make_groups
+from eigsearch.errors import InputError
+from eigsearch.inputs.edge_groups import Groups, make_groups, make_groups_of_each
 
 
 def graph(*edges: tuple[int, int], **attributes: list[float]) -> Data:
@@ -84,3 +87,87 @@ def test_edges_of_small_integers_do_not_overflow() -> None:
 def test_a_graph_without_edges_has_no_groups() -> None:
     for spec in ("auto", "undirected", "directed", torch.zeros(0, dtype=torch.long)):
         assert make_groups(spec, graph()).count == 0
+
+
+def test_make_groups_of_each_several_graphs_are_grouped_as_each_alone() -> None:
+    """Node numbers and edge keys of one graph must not meet those of another."""
+    graphs = [
+        graph((0, 1), (1, 0), (1, 2)),
+        graph(),
+        graph((0, 1), (0, 1), (1, 0), (1, 0), edge_weight=[3.0, 1.0, 1.0, 3.0]),
+        graph((5, 4), (4, 5), (0, 0)),
+        graph((1, 0), (2, 1)),
+    ]
+    for spec in ("auto", "undirected", "directed"):
+        for found, data in zip(make_groups_of_each(spec, graphs), graphs, strict=True):
+            alone = make_groups(spec, data)
+            assert found.index.tolist() == alone.index.tolist()
+            assert found.weight.tolist() == alone.weight.tolist()
+            assert found.note == alone.note
+
+
+def test_make_groups_undirected_pairs_as_auto_does_and_says_nothing() -> None:
+    data = graph((0, 1), (1, 0), (1, 2))
+    groups = make_groups("undirected", data)
+    assert groups.index.tolist() == make_groups("auto", data).index.tolist()
+    assert groups.note == ""
+
+
+def test_make_groups_self_loops_among_pairs_need_no_note() -> None:
+    assert make_groups("auto", graph((0, 1), (1, 0), (2, 2))).note == ""
+
+
+def test_make_groups_numbers_follow_the_first_appearance() -> None:
+    groups = make_groups("auto", graph((4, 5), (0, 1), (5, 4), (2, 1), (1, 0), (1, 2)))
+    assert groups.index.tolist() == [0, 1, 0, 2, 1, 2]
+
+
+def test_make_groups_three_parallel_copies_are_paired_by_their_order() -> None:
+    weight = [2.0, 9.0, 4.0, 4.0, 2.0, 9.0]
+    edges = [(0, 1)] * 3 + [(1, 0)] * 3
+    groups = make_groups("auto", graph(*edges, edge_weight=weight))
+    assert groups.index.tolist() == [0, 1, 2, 2, 0, 1]
+    assert groups.weight.tolist() == [4, 18, 8]
+
+
+def test_make_groups_parallel_edges_of_several_columns_compare_all_of_them() -> None:
+    data = graph((0, 1), (0, 1), (1, 0), (1, 0))
+    data.edge_attr = torch.tensor([[1.0, 3.0], [1.0, 2.0], [1.0, 2.0], [1.0, 3.0]])
+    assert make_groups("auto", data).index.tolist() == [0, 1, 1, 0]
+
+
+def test_make_groups_attributes_of_another_length_are_ignored() -> None:
+    data = graph((0, 1), (0, 1), (1, 0), (1, 0))
+    data.edge_attr, data.edge_weight = torch.tensor([[2.0], [1.0]]), torch.tensor([5.0])
+    groups = make_groups("auto", data)
+    assert groups.index.tolist() == [0, 1, 0, 1]
+    assert groups.weight.tolist() == [2, 2]
+
+
+def test_make_groups_partition_weight_counts_only_what_can_be_removed() -> None:
+    data = graph((0, 1), (1, 2), (2, 3), (3, 4), edge_weight=[1.0, 2.0, -4.0, 8.0])
+    groups = make_groups(torch.tensor([0, -1, 0, 7]), data)
+    assert groups.index.tolist() == [0, -1, 0, 1]
+    assert groups.weight.tolist() == [5, 8]
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (torch.tensor([0, 1]), "each of the 3 directed edges"),
+        (torch.tensor([[0, 1, 2]]), r"got shape \[1, 3\]"),
+        (torch.tensor([0.0, 1.0, 2.0]), "integers"),
+        (torch.tensor([True, False, True]), "integers"),
+        (torch.tensor([0j, 1j, 2j]), "integers"),
+        (torch.tensor([0, -2, 1]), r"from -1 upwards \(got -2\)"),
+        ("both", "'auto', 'undirected', 'directed'"),
+    ],
+)
+def test_make_groups_partition_that_does_not_fit_raises(spec: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        make_groups(spec, graph((0, 1), (1, 2), (2, 3)))
+
+
+def test_distance_group_without_weight_is_one() -> None:
+    groups = Groups(torch.arange(3), torch.tensor([0.0, 0.25, 2.0]))
+    assert groups.distance.tolist() == [1, 0.25, 2]

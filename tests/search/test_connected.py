@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import eigsearch
 from eigsearch.ranking.ranking import rank
+from eigsearch.search import connected
 from eigsearch.search.connected import Connectivity, count_components
 from tests.search.brute import Net, gain_of, random_graph, undirected
 
@@ -129,3 +130,28 @@ def test_explain_max_size_is_the_limit() -> None:
         found = eigsearch.explain(Net(3), data, search=search, sparsity=0.0, max_size=4)
         assert found.size <= 4
         assert int(found.curve.size.max()) <= 4
+
+
+TIED_SEEDS: Edges = [(0, 1), (10, 11), (1, 2), (11, 12), (11, 13)]  # two best groups, far apart
+TIED_SCORES = [3.0, 3.0, 2.0, 2.0, 2.0]
+
+
+def test_grow_of_several_best_groups_starts_where_more_good_ones_lie() -> None:
+    grown = connectivity(TIED_SEEDS).grow(rank(torch.tensor(TIED_SCORES).double()))
+    assert grown.order.tolist() == [1, 3, 4, 0, 2]
+    assert grown.cuts == (1, 3, 5)
+    assert grown.limit == 3
+
+
+def test_grow_more_best_groups_than_seeds_tries_the_first_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connected, "_MAX_SEEDS", 1)
+    grown = connectivity(TIED_SEEDS).grow(rank(torch.tensor(TIED_SCORES).double()))
+    assert grown.order.tolist() == [0, 2, 1, 3, 4]
+
+
+def test_is_connected_nodes_linked_by_fixed_edges_count_as_one() -> None:
+    own = connectivity([(0, 1), (2, 3), (4, 5)], fixed=[(1, 2)])
+    rows = np.array([[True, True, False], [True, False, True], [False, False, False]])
+    assert own.is_connected(rows).tolist() == [True, False, True]
