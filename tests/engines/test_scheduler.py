@@ -58,4 +58,4 @@ def test_run_batched_error_of_a_job_is_raised() -> None:
         raise ValueError("here")
 
     with pytest.raises(ValueError, match="here"):
-        scheduler.run_batched([(torch, failing())], Widths())  # type: ignore[list-item]
+        scheduler.run_batched([(torch, failing())], Widths())
