@@ -136,8 +136,8 @@ def _relabelling_changes_nothing(engine: BatchedEngine, instance: PreparedInstan
     (expected,) = engine.outputs([request])
     try:
         (found,) = engine.outputs([mirrored])
-    except Exception:
-        return False
+    except Exception:  # an aggregation that wants edges sorted by target, say: nothing is learned
+        return True
     return outputs_close(expected, found, BATCH)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -51,7 +52,9 @@ class ModelCall:
         self.takes_object = forward is not None or _takes_object(self._parameters)
         self._accepted: set[tuple[str, ...]] = set()  # names of attributes that were enough
         bare = unwrap_partial(model)
-        self._modules = list(bare.modules()) if isinstance(bare, torch.nn.Module) else []
+        modules = bare.modules() if isinstance(bare, torch.nn.Module) else ()
+        # A compiled module keeps what it writes out of Python's reach.
+        self._modules = [m for m in modules if not isinstance(m, torch.jit.ScriptModule)]
         self._lock = _lock_of(bare)
 
     @property
@@ -151,18 +154,26 @@ class ModelCall:
         return output
 
     def without_traces(self, batch: Batch) -> Tensor:
-        """Return the model's output for a batch, and undo what the call wrote to its modules.
+        """Return the model's output for a batch, and undo what the call wrote to its modules."""
+        with self.restored():
+            return self(batch)
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Undo in the end what calls of the model wrote to its modules.
 
         A forward that stores what it computes (a normalised graph, say) would otherwise give it
         to the next candidate. One thread at a time: others would see what is being written.
         """
         with self._lock:
-            before = [(module, dict(vars(module))) for module in self._modules]
+            before = [(m, dict(vars(m)), dict(m._buffers)) for m in self._modules]
             try:
-                return self(batch)
+                yield
             finally:
-                for module, attributes in before:
+                for module, attributes, buffers in before:
                     restore_attributes(module, attributes)
+                    if buffers:
+                        module._buffers.update(buffers)
 
     def _output(self, batch: Batch) -> Any:
         if self._forward is not None:

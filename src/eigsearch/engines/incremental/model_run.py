@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import is_not
 from typing import Any
 
 import torch
@@ -21,7 +20,7 @@ from eigsearch.engines.incremental.state_tensor import (
     StateTensor,
 )
 from eigsearch.errors import EigsearchError
-from eigsearch.inference.model_call import ModelCall, unwrap_partial
+from eigsearch.inference.model_call import ModelCall
 from eigsearch.inputs.instance import level_in
 
 
@@ -33,9 +32,8 @@ def run_model(model_call: ModelCall, context: EvalContext) -> Tensor:
             on the graphs that they stand for.
     """
     run = Run(context)
-    before = _attributes(model_call)
     try:
-        with torch.inference_mode():
+        with model_call.restored(), torch.inference_mode():
             batch = _inputs(run, model_call)
             with Lifting(run, apply, MAKERS):
                 output = model_call(batch)
@@ -46,8 +44,6 @@ def run_model(model_call: ModelCall, context: EvalContext) -> Tensor:
         raise
     except Exception as error:
         raise NotServed(f"The model fails on states: {error}") from error
-    finally:
-        _restore(before)
 
 
 class _Arguments(dict[str, Any]):
@@ -121,18 +117,3 @@ def _candidate_rows(output: Tensor, candidates: int) -> Tensor:
     if rows.dim() != 2 or rows.size(0) != candidates:
         raise NotServed("The model's output is not one row for each graph.")
     return rows
-
-
-def _attributes(model_call: ModelCall) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the attributes and buffers of all modules, to take back what a forward stores."""
-    model = unwrap_partial(model_call.model)
-    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
-    held = [*map(vars, modules), *(m._buffers for m in modules if m._buffers)]
-    return [(attributes, dict(attributes)) for attributes in held]
-
-
-def _restore(before: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
-    for now, then in before:
-        if len(now) != len(then) or any(map(is_not, now.values(), then.values())):
-            now.clear()
-            now.update(then)
