@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from torch_geometric.data import Data
@@ -10,12 +10,12 @@ from torch_geometric.data import Data
 from eigsearch._utils.gc_freeze import gc_frozen
 from eigsearch._utils.progress_bar import with_progress
 from eigsearch.explanation import SubgraphExplanation
-from eigsearch.inputs.arguments import Classes, Nodes, parse_node, parse_nodes, parse_target
+from eigsearch.inputs.arguments import Classes, Nodes, parse_node, parse_target
 from eigsearch.inputs.instance import Instance
 from eigsearch.options import make_options, takes_options
 from eigsearch.outcomes import check_on_error, explain_each
 from eigsearch.pipeline import Pipeline
-from eigsearch.tasks.dataset import dataset_instances
+from eigsearch.tasks.dataset import count_instances, dataset_instances
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -74,7 +74,7 @@ def explain_dataset(
     """
     check_on_error(on_error)
     chosen = make_options({**options})
-    total = _count(dataset, node)
+    total = count_instances(dataset, node)
     if workers is not None or ray is not None:
         from eigsearch.parallel import explain_many  # one process needs none of it
 
@@ -86,13 +86,6 @@ def explain_dataset(
     instances = dataset_instances(dataset, target, node)
     found = explain_each(Pipeline(model, chosen), instances, on_error)
     return _frozen(with_progress(found, total, progress))
-
-
-def _count(dataset: Iterable[Data] | Data, node: Nodes | None) -> int | None:
-    """Return the number of predictions where it is known."""
-    if isinstance(dataset, Data):
-        return 1 if node is None else len(parse_nodes(node, dataset))
-    return len(dataset) if isinstance(dataset, Sized) else None
 
 
 def _frozen(explanations: Iterator[Any]) -> Iterator[Any]:

@@ -22,6 +22,7 @@ from eigsearch.explanation.writers import find_writer
 from eigsearch.search import Curve, NearOptimal, Step
 from eigsearch.search.connected import count_components
 from eigsearch.search.near_optimal import near_optimal_prefixes
+from eigsearch.tasks import anchors_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -211,7 +212,8 @@ class SubgraphExplanation:
         A graph may have masks already, the ground truth say; here they are the explanation's.
         """
         graph = {k: v for k, v in self.data.to_dict().items() if k != "node_mask"}
-        index = {} if self.node is None else {"index": torch.tensor([self.node])}
+        anchors = anchors_of(self.node)
+        index = {"index": torch.tensor(anchors)} if anchors else {}
         own = {
             **index,
             "num_nodes": int(self.data.num_nodes),
@@ -286,7 +288,7 @@ class SubgraphExplanation:
         return SubgraphExplanation.from_dict(read_json(Path(path)), data)
 
     def __repr__(self) -> str:
-        where = "" if self.node is None else f"node={self.node}, "
+        where = f"node={self.node}, " if anchors_of(self.node) else ""
         return (
             f"SubgraphExplanation({where}target={self.target}, size={self.size} of "
             f"{self.num_groups}, gain={self.gain:.3f}, fidelity_plus={self.fidelity_plus:.3f}, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from eigsearch.errors import EigsearchError, ModelError
+from eigsearch.tasks import anchors_of, level_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class FailedExplanation:
 
     def to_error(self) -> EigsearchError:
         """Return the failure as an error that names the graph or the node."""
-        which = f"graph {self.index}" if self.node is None else f"node {self.node}"
+        anchors = anchors_of(self.node)
+        which = level_of(anchors).label(anchors) or f"graph {self.index}"
         if self.reason.startswith("Expected"):
             return self.error(f"{self.reason} That was {which} of the data set.")
         return ModelError(

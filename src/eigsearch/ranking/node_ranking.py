@@ -74,7 +74,7 @@ def rank_nodes(score: Tensor, instance: PreparedInstance) -> NodeRanking:
 
 def _nodes_of_every_candidate(instance: PreparedInstance) -> Tensor:
     nodes = instance.data.edge_index[:, instance.groups.index < 0].flatten().cpu()
-    return nodes if instance.node is None else torch.cat([nodes, torch.tensor([instance.node])])
+    return torch.cat([nodes, torch.tensor(instance.anchors, dtype=torch.long)])
 
 
 def _last_node(nodes: Tensor, instance: PreparedInstance) -> Tensor:

@@ -36,6 +36,13 @@ def dataset_instances(
     return (instance._replace(node=n) for instance, n in zip(instances, nodes, strict=True))
 
 
+def count_instances(dataset: Iterable[Data] | Data, node: Nodes | None) -> int | None:
+    """Return the number of predictions where it is known."""
+    if isinstance(dataset, Data):
+        return 1 if node is None else len(parse_nodes(node, dataset))
+    return len(dataset) if isinstance(dataset, Sized) else None
+
+
 def _with_targets(
     graphs: Iterable[Data], target: int | list[int | None] | None
 ) -> Iterator[Instance]:

@@ -229,7 +229,7 @@ class EvalContext:
 
     @cached_property
     def _distance(self) -> Array | None:
-        if self.instances[0].node is None or self._depth is None:
+        if not self.instances[0].anchors or self._depth is None:
             return None
         chunks = self.timelines.chunks
         return np.concatenate([hop_distance(chunk.request.instance) for chunk in chunks])

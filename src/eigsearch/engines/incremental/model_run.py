@@ -100,12 +100,12 @@ def _result(run: Run, output: Any) -> Tensor:
     """Return one row for each candidate."""
     context = run.context
     if isinstance(output, StateTensor):
-        if context.instances[0].node is None:
+        if not context.instances[0].anchors:
             raise NotServed("The model predicts nodes.")
         state = whole(run, output)
         rows = explained_rows(context, state.entries, state.value)
         return rows[:, None] if rows.dim() == 1 else rows
-    if isinstance(output, IndexTensor) or context.instances[0].node is not None:
+    if isinstance(output, IndexTensor) or context.instances[0].anchors:
         raise NotServed("The model's output is not one row for each node.")
     return _candidate_rows(output, context.num_candidates)
 
