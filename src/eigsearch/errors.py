@@ -14,6 +14,10 @@ class InputError(EigsearchError, ValueError):
     """An argument, a graph or a file is not what it has to be."""
 
 
+class AmbiguousOutputError(InputError):
+    """A model's output allows two readings; the message names the options that decide."""
+
+
 class ModelError(EigsearchError, RuntimeError):
     """The model does something that makes an explanation meaningless."""
 

@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from eigsearch._utils.tolerances import PROBABILITY
-from eigsearch.errors import InputError, ModelError
+from eigsearch.errors import AmbiguousOutputError, InputError, ModelError
 from eigsearch.inference.labels import LabelKind, label_kind
 from eigsearch.inference.last_op import LastOp
 from eigsearch.inference.target import ReturnType, Target, Task, short_row
@@ -186,7 +186,7 @@ def _read_one_column(task: str, evidence: _Evidence) -> tuple[Task, str]:
         return "binary_classification", "one column after a sigmoid"
     if evidence.labels == "binary":
         return "binary_classification", "one column, labels are 0 and 1"
-    raise InputError(
+    raise AmbiguousOutputError(
         "Expected the labels or the last operation of a model with one output to tell whether it "
         f"classifies or regresses (got neither; it returns {evidence.shown}). "
         "Pass task='binary' (with return_type='raw' or 'probs') or task='regression'."
@@ -208,7 +208,7 @@ def _read_return_type(task: Task, evidence: _Evidence) -> tuple[ReturnType, str]
         return "raw", "after a linear layer"
     if evidence.op is None and evidence.rows < _MANY:
         return "raw", "no sigmoid or softmax seen"
-    raise InputError(
+    raise AmbiguousOutputError(
         "Expected the outputs of a classifier to tell scores from probabilities (got numbers from "
         f"0 to 1 such as {evidence.shown}, which can be either). "
         "Pass return_type='raw' or return_type='probs', and task='multilabel' for independent "

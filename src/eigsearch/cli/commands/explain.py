@@ -71,11 +71,13 @@ def explain(
         eigsearch explain --dataset MUTAG --model gcn --index 0:3 --flip
     """
     from eigsearch._utils.atomic_files import path_inside
+    from eigsearch.cli.console import print_line
     from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import make_ranker
     from eigsearch.cli.loading import load_data, parse_groups
     from eigsearch.cli.model_loading import check_device, describe_model, load_network
     from eigsearch.cli.output_files import check_outputs
+    from eigsearch.cli.output_reading import settle_reading
     from eigsearch.options import Options
 
     strategy = _search(search, size)
@@ -106,6 +108,9 @@ def explain(
     check_outputs(out, page, len(selection))
     about = {"explainer": explainer, **describe_model(model, model_args)}
     run = ExplainRun(graphs, network, options, selection, target, about)
+    run, reading = settle_reading(run)
+    if reading and not json:
+        print_line(reading)
     where: dict[str, Any] = {
         "seed": seed,
         "workers": workers,
