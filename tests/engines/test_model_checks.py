@@ -159,3 +159,63 @@ def test_choose_arguments_leaves_out_one_that_makes_the_model_fail() -> None:
 def test_arguments_that_the_model_does_not_have_are_refused() -> None:
     with pytest.raises(eigsearch.errors.InputError, match="edge_wieght"):
         eigsearch.explain(Weighted(), house(), arguments=("x", "edge_wieght"))
+
+
+class Scaled(nn.Module):
+    """Divides by an extreme of the whole batch: of features, of degrees, or of read-outs."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.what, self.conv, self.head = what, pyg.GraphConv(FEATURES, 8), nn.Linear(8, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        if self.what == "features":
+            x = x / x.max()
+        h = self.conv(x, edge_index).relu()
+        if self.what == "states":
+            h = h / h.max()
+        pooled = pyg.global_max_pool(h, batch)
+        return 4 * self.head(pooled / pooled.max() if self.what == "read-outs" else pooled)
+
+
+def uneven_graph(seed: int = 0) -> Data:
+    """Return a graph whose nodes have features of different size."""
+    draw = torch.Generator().manual_seed(seed)
+    nodes = torch.arange(1, 14)
+    parents = torch.stack([torch.randint(0, int(i), (), generator=draw) for i in nodes])
+    edges = torch.cat([torch.stack([parents, nodes]), torch.tensor([[0, 3, 5], [7, 9, 13]])], 1)
+    x = torch.rand(14, FEATURES, generator=draw) * torch.arange(1, 15)[:, None]
+    return Data(x=x, edge_index=torch.cat([edges, edges.flip(0)], 1))
+
+
+@pytest.mark.parametrize("what", ["features", "states", "read-outs"])
+@pytest.mark.parametrize("search", ["sweep", "refine"])
+@pytest.mark.filterwarnings("ignore:Expected both engines")
+def test_model_traits_are_found_out_when_the_incremental_engine_gives_up(
+    what: str, search: str
+) -> None:
+    for seed in range(3):
+        model = Scaled(what).eval()
+        assert_like_own_calls(model, eigsearch.explain(model, uneven_graph(seed), search=search))
+
+
+@pytest.mark.parametrize("what", ["states", "read-outs"])
+@pytest.mark.filterwarnings("ignore:Expected both engines")
+def test_model_traits_with_all_nodes_kept_look_at_small_parts(what: str) -> None:
+    for seed in range(3):
+        model, data = Scaled(what).eval(), uneven_graph(seed)
+        ex = eigsearch.explain(model, data, nodes="keep")
+        for mask, phi in ((ex.edge_mask, ex.found.kept), (~ex.edge_mask, ex.found.removed)):
+            part = Data(x=data.x, edge_index=data.edge_index[:, mask])
+            expected = float(own_call(model, part)[ex.target])
+            assert float(phi) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:Expected both engines")
+def test_explain_sees_that_a_model_has_come_to_mix_graphs() -> None:
+    for seed in range(3):
+        model, data = Scaled("nothing").eval(), uneven_graph(seed)
+        eigsearch.explain(model, data)
+        model.what = "read-outs"
+        assert_like_own_calls(model, eigsearch.explain(model, data))

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from eigsearch._utils import tolerances
 from eigsearch._utils.tolerances import outputs_close
-from eigsearch.candidates import ExplicitMasks, FullGraph, LeaveOneOut, SubgraphKind
+from eigsearch.candidates import ExplicitMasks, LeaveOneOut, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.incremental import IncrementalEngine, NotServed, expected_rows
-from eigsearch.engines.model_checks import ModelTraits
+from eigsearch.engines.model_checks import ModelTraits, model_traits
 from eigsearch.engines.request import Request
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inference.target import phi_rows
@@ -30,7 +30,7 @@ _ENOUGH_GROUPS = 2  # a removal from fewer leaves nothing to compare
 # the graph, type of candidate set, kind of subgraph.
 Route = tuple[tuple[str, ...], str, str]
 # Routes of each model whose outputs were compared with the batched engine's. That spares a loop
-# over `explain` the comparison; each call confirms it by a forward on its own graph.
+# over `explain` most of the comparison; each call confirms a route by one of its candidates.
 _VERIFIED: WeakKeyDictionary[Any, set[Route]] = WeakKeyDictionary()
 
 
@@ -59,13 +59,16 @@ class AutoEvaluator:
         self.name = name
         self.keeps_nodes = keeps_nodes
         self._verified = _verified_routes(batched.model_call.model)
-        self._confirmed: set[Route] = set()  # of graphs as they are, by a forward on them
+        self._checked = False  # whether graphs may share calls is known
+        self._confirmed: set[Route] = set()  # by this evaluator, on a graph of its own
 
     def with_traits(self, traits: ModelTraits) -> AutoEvaluator:
         """Return an evaluator that respects what was found out about the model."""
         batched = self.batched if traits.shares_calls else self.batched.one_per_call()
         keeps_nodes = self.keeps_nodes or not traits.drops_nodes
-        return AutoEvaluator(batched, self.incremental, self.name, keeps_nodes)
+        evaluator = AutoEvaluator(batched, self.incremental, self.name, keeps_nodes)
+        evaluator._checked = True
+        return evaluator
 
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return φ in float64 for each candidate of each request about predicted instances."""
@@ -82,7 +85,7 @@ class AutoEvaluator:
         for alike in _by_signature(chosen):
             outputs.update(zip(map(id, alike), self._incremental(alike), strict=True))
         rest = [request for request in requests if id(request) not in outputs]
-        outputs.update(zip(map(id, rest), self.batched.outputs(rest), strict=True))
+        outputs.update(zip(map(id, rest), self._batched_outputs(rest), strict=True))
         return [outputs[id(request)] for request in requests]
 
     def route(self, request: Request) -> str:
@@ -137,22 +140,32 @@ class AutoEvaluator:
             return outputs
         except NotServed as reason:
             self.incremental.refuse(requests[0].instance, str(reason))
-            return self.batched.outputs(requests)
+            return self._batched_outputs(requests)
+
+    def _batched_outputs(self, requests: Sequence[Request]) -> list[Tensor]:
+        """Return the batched engine's outputs; first see whether graphs may share its calls."""
+        if requests and not self._checked:
+            traits = model_traits(self.batched, [r.instance for r in requests], self.keeps_nodes)
+            self.batched = self.batched if traits.shares_calls else self.batched.one_per_call()
+            self._checked = True
+        return self.batched.outputs(requests)
 
     def _verify_once(self, request: Request, found: Tensor) -> None:
-        """Verify the first request of each route, and the first graph of each evaluator."""
-        full = isinstance(request.candidate_set, FullGraph)
-        verified = self._confirmed if full else self._verified
-        if (route := _route(request)) not in verified and len(request):
-            self._verify(request, found)
-            verified.add(route)
+        """Verify the first request of each route; less of it where the model was seen before."""
+        if (route := _route(request)) in self._confirmed or not len(request):
+            return
+        last = len(request) - 1
+        known = route in self._verified and last  # the first candidate shows a model that changed
+        self._verify(request, found, [0] if known else sorted({0, (last + 1) // 2, last}))
+        self._confirmed.add(route)
+        self._verified.add(route)
 
-    def _verify(self, request: Request, found: Tensor) -> None:
+    def _verify(self, request: Request, found: Tensor, entries: list[int]) -> None:
         """Raise NotServed if candidates of a request have other outputs in the batched engine."""
-        entries = sorted({0, len(request) // 2, len(request) - 1})
         masks = torch.cat([request.candidate_set.rows(i, i + 1) for i in entries])
         kind = request.candidate_set.subgraph_kind
-        (expected,) = self.batched.outputs([Request(request.instance, ExplicitMasks(masks, kind))])
+        alone = self.batched.one_per_call()  # graphs of one call might disturb one another alike
+        (expected,) = alone.outputs([Request(request.instance, ExplicitMasks(masks, kind))])
         self._check(found[entries], expected)
 
     def _check(self, found: Tensor, expected: Tensor) -> None:

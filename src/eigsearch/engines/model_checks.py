@@ -61,7 +61,10 @@ def model_traits(
     kinds = [SubgraphKind.ALL_NODES]
     if not (keeps_nodes or note):
         kinds.append(SubgraphKind.EDGE_INDUCED)
-    requests = [Request(sample, _parts(sample, kind)) for sample in samples for kind in kinds]
+    keeps = len(kinds) == 1
+    requests = [
+        Request(sample, _parts(sample, kind, keeps)) for sample in samples for kind in kinds
+    ]
     return ModelTraits(not _depends_on_batch(engine, requests), not note, note)
 
 
@@ -99,17 +102,23 @@ def _depends_on_batch(engine: BatchedEngine, requests: Sequence[Request]) -> boo
     return not all(outputs_close(rows, expected, BATCH) for rows, expected in pairs)
 
 
-def _parts(instance: PreparedInstance, kind: SubgraphKind) -> ExplicitMasks:
+def _parts(
+    instance: PreparedInstance, kind: SubgraphKind, keeps_nodes: bool = False
+) -> ExplicitMasks:
     """Return a graph and parts of it, the smallest as small as a candidate may be.
 
     Several, because one part may be padded to another length and give the same by coincidence;
-    with all nodes in place also nearly whole graphs, as a ranking evaluates them.
+    with all nodes in place also nearly whole graphs, as a ranking evaluates them (and no others,
+    unless all nodes are to stay).
     """
     groups = instance.groups.count
     sizes = {groups, min(2, groups // 2), max(groups // 4, 1), max(groups // 2, 1)}
     masks = torch.arange(groups) < torch.tensor(sorted(sizes))[:, None]
+    if groups > 1:  # and from the middle on, so that hardly a node is in all of them
+        masks = torch.cat([masks, masks[:-1].roll(groups // 2, dims=1)])
     if kind is SubgraphKind.ALL_NODES and groups > 1:
-        masks = torch.cat([masks[-1:], torch.arange(groups)[None] > 0])
+        whole, nearly = masks.all(dim=1), torch.arange(groups)[None] > 0
+        masks = torch.cat([masks if keeps_nodes else masks[whole], nearly])
     return ExplicitMasks(masks, kind)
 
 
