@@ -110,6 +110,8 @@ class Pipeline:
         for instance in prepared:
             self.model_call.check(instance.data)
         outputs = self._outputs(prepared, with_removals)
+        if not self._fields.gave(outputs):
+            return self.predict(instances, with_removals)
         output_type = self._read(prepared, torch.stack([rows[0] for rows in outputs]))
         aims = [
             self._aim(output_type, rows[0], instance.target)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch._utils.tolerances import HOPS, outputs_close
+from eigsearch._utils.tolerances import ENGINES, HOPS, outputs_close
 from eigsearch.candidates import FullGraph
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.request import Request
@@ -42,6 +42,7 @@ class FieldFinder:
         self._engine = engine
         self._full: _FullRows | None = None
         self._probed = False  # whether isolated nodes were seen not to matter
+        self._expected: Tensor | None = None  # the rows of the whole graph, of the last instances
         self.field: ReceptiveField | None = None  # of the model, as far as it was seen
 
     def prepare(self, level: TaskLevel, instances: Sequence[Instance]) -> list[PreparedInstance]:
@@ -49,6 +50,7 @@ class FieldFinder:
         if not level.has_computation_graphs:
             return level.prepare(instances, self._groups, WHOLE_GRAPH)
         expected = torch.stack([self._row(level, instance) for instance in instances])
+        self._expected = expected
         assert self.field is not None
         for field in wider_fields(self.field):
             prepared = level.prepare(instances, self._groups, field)
@@ -56,6 +58,18 @@ class FieldFinder:
                 self.field = field
                 return prepared
         raise AssertionError("the last field is the whole graph")
+
+    def gave(self, outputs: Sequence[Tensor]) -> bool:
+        """Return whether outputs are those of the whole graph; else the next field is all of it.
+
+        Computation graphs that share a call may lend one another what each would lack alone.
+        """
+        if self._expected is None or self.field is None or self.field.hops is None:
+            return True
+        if outputs_close(self._expected, torch.stack([rows[0] for rows in outputs]), ENGINES):
+            return True
+        self.field = WHOLE_GRAPH
+        return False
 
     def _sees_enough(self, prepared: Sequence[PreparedInstance], expected: Tensor) -> bool:
         """Return whether computation graphs give the rows of the whole graph.

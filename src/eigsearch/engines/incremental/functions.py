@@ -833,8 +833,11 @@ def _extreme(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, 
 def _common_extreme(run: Run, tensor: StateTensor, mode: str) -> Tensor:
     """Return the extreme value of all entries, if all candidates have the same.
 
-    Nodes without messages count as zero here, so that only what lies beyond is certain.
+    Nodes without messages count as zero here, so that only what lies beyond is certain. Where
+    single nodes are explained, those out of their reach have no states.
     """
+    if run.context.instances[0].node is not None:
+        raise NotServed("It takes an extreme of all entries.")
     state = (
         apply(run, torch.amax if mode == "max" else torch.amin, (tensor, -1), {})
         if tensor.dim() > 1
