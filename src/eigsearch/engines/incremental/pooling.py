@@ -109,7 +109,10 @@ def carried_sum(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:
 
     def taken(rows: Array) -> Tensor:
         found = value.index_select(0, context.tensor(inverse.take(rows)))
-        return found if there is None else found * there.index_select(0, context.tensor(rows))
+        if there is None:
+            return found
+        # what is not there counts as zero, and may be infinite, as after a division by degrees
+        return found.where(there.index_select(0, context.tensor(rows)), 0)
 
     moved = np.flatnonzero(table.time > 0)
     step = taken(moved) - taken(_before(table, moved))
