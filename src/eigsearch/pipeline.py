@@ -110,7 +110,7 @@ class Pipeline:
         for instance in prepared:
             self.model_call.check(instance.data)
         outputs = self._outputs(prepared, with_removals)
-        if not self._fields.gave(outputs):
+        if not self._fields.gave(outputs, self.evaluator.batched.shares_calls):
             return self.predict(instances, with_removals)
         output_type = self._read(prepared, torch.stack([rows[0] for rows in outputs]))
         aims = [

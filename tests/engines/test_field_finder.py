@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric import nn as pyg
 from torch_geometric.data import Data
+from torch_geometric.utils import degree
 
 import eigsearch
 
@@ -51,3 +52,24 @@ def test_explain_nodes_one_by_one_after_another_was_verified() -> None:
         part = ex.subgraph()
         kept = model(part.x, part.edge_index).softmax(-1)[int(ex.node_mask[:node].sum())]
         assert float(ex.found.kept) == pytest.approx(float(kept[ex.target]), abs=1e-4)
+
+
+class ScaledDegrees(nn.Module):
+    """Divides out-degrees by the largest of the graph, which a removal may change."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv, self.head = pyg.GraphConv(4, 8), nn.Linear(8, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        degrees = degree(edge_index[0], x.size(0))
+        return 4 * self.head(self.conv(x * (degrees / degrees.max())[:, None], edge_index))
+
+
+def test_a_model_that_mixes_graphs_is_given_the_whole_graph() -> None:
+    draw = torch.Generator().manual_seed(0)
+    edges = [[0, 1], [0, 2], [0, 3], [4, 5], [4, 6], [2, 1], [7, 8], [8, 4]]  # hubs: 0, then 4
+    data = Data(x=torch.rand(9, 4, generator=draw), edge_index=torch.tensor(edges).t())
+    ex = eigsearch.explain(ScaledDegrees().eval(), data, node=1)
+    assert ex.group.numel() == len(edges)
