@@ -87,6 +87,7 @@ def test_lrp_with_a_large_epsilon_follows_the_rule_of_one_linear_map():
             return self.conv(x, edge_index)
 
     model, data = OneMap(), house()
+    data.y = torch.tensor([0, 1, 0, 1, 0, 1])  # one output that classifies
     found = explainers.get("lrp", epsilon=0.5).rank(model, data, 1, 2)
     weight, bias = model.conv.nn.weight, model.conv.nn.bias
     hop = torch.eye(6, dtype=torch.double) + to_dense_adj(data.edge_index)[0]

@@ -18,7 +18,7 @@ Classes: TypeAlias = int | Iterable[int | None] | Tensor
 def parse_node(node: Any) -> int | None:
     """Return the node that is named, as a whole number.
 
-    >>> one_node(np.int64(3))
+    >>> parse_node(np.int64(3))
     3
     """
     return None if node is None else _node(_plain(node), "Call explain_dataset for several.")
@@ -27,7 +27,7 @@ def parse_node(node: Any) -> int | None:
 def parse_nodes(node: Any, data: Data) -> list[int]:
     """Return the nodes that are named one by one, or by a mask that is True where they are.
 
-    >>> chosen_nodes([False, True, True], Data(num_nodes=3))
+    >>> parse_nodes([False, True, True], Data(num_nodes=3))
     [1, 2]
     """
     nodes = _plain(node)
@@ -41,7 +41,7 @@ def parse_nodes(node: Any, data: Data) -> list[int]:
 def parse_target(target: Any) -> int | None:
     """Return the class that is named; labels may be whole numbers of any kind.
 
-    >>> one_class(np.array([1.0]))
+    >>> parse_target(np.array([1.0]))
     1
     """
     return _class(_plain(target), "Call explain_dataset for several.")
@@ -50,7 +50,7 @@ def parse_target(target: Any) -> int | None:
 def parse_targets(target: Any) -> int | list[int | None] | None:
     """Return the one class for all predictions, or the list with one for each.
 
-    >>> chosen_classes(np.array([1, 0]))
+    >>> parse_targets(np.array([1, 0]))
     [1, 0]
     """
     classes, advice = _plain(target), "Pass one class for all, or one for each."

@@ -147,7 +147,8 @@ class NodeNet(Net):
         super().__init__(make, extra, lambda x, batch: x)
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+# A Chebyshev filter takes the largest entry of the Laplacian, also of nodes out of reach.
+@pytest.mark.parametrize("layer", [name for name in LAYERS if not name.startswith("Cheb")])
 def test_layer_for_one_node_equals_layer_on_graphs(layer: str) -> None:
     torch.manual_seed(0)
     assert_same(vivid(NodeNet(*LAYERS[layer])), candidate_sets(prepare_node(house(), 2)))
