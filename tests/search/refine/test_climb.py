@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eigsearch
-from eigsearch.engines import BatchedEngine
-from eigsearch.pipeline import Pipeline
+from eigsearch import pipeline
+from eigsearch.engines import BatchedEngine, evaluator
+from eigsearch.engines.model_checks import ModelTraits
 from eigsearch.search import Refine
 from tests.search.brute import Net, problems, random_graph
 
@@ -40,7 +41,9 @@ def test_climb_evaluations_are_counted_and_nothing_is_asked_twice(monkeypatch):
         return original(self, requests)
 
     monkeypatch.setattr(BatchedEngine, "outputs", outputs)
-    monkeypatch.setattr(Pipeline, "_check_model", lambda run, instance: None)
+    shared = ModelTraits(shares_calls=True)  # checks of the model evaluate candidates too
+    monkeypatch.setattr(pipeline, "model_traits", lambda *_: shared)
+    monkeypatch.setattr(evaluator, "model_traits", lambda *_: shared)
     found = eigsearch.explain(model, data, search="refine", engine="batched")
     induced = [row for subgraph_kind, row in asked if subgraph_kind.value == "edges"]
     assert sum(step.evaluations for step in found.path) == len(set(induced))
