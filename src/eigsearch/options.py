@@ -19,9 +19,12 @@ if TYPE_CHECKING:  # torch takes seconds to import, and `--help` reads this modu
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _option(default: Any, help: str, flag: bool = True) -> Any:
-    """Declare an option; `flag` says whether the command line has it under the same name."""
-    return field(default=default, metadata={"help": help, "flag": flag})
+WHAT, HOW = "What to explain", "How to explain"  # panels of the command line's help
+
+
+def _option(default: Any, help: str, panel: str | None = HOW) -> Any:
+    """Declare an option; `panel` is where the command line lists its flag, None if it has none."""
+    return field(default=default, metadata={"help": help, "panel": panel})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,11 +51,13 @@ class Options:
         None,
         "The class to explain the target against, instead of all other classes: φ is "
         "log p(target) − log p(rather_than).",
+        panel=WHAT,
     )
     above: float | None = _option(
         None,
         "For a regression: explain why the value is above this one, so that only what holds it up "
         "counts, and not what holds it down.",
+        panel=WHAT,
     )
     groups: GroupSpec = _option(
         "auto",
@@ -77,12 +82,12 @@ class Options:
         None,
         "The names of the arguments that the model is called with, such as (x, edge_index); by "
         "default all that its forward names and the graph has.",
-        flag=False,
+        panel=None,
     )
     forward: Forward | None = _option(
         None,
         "A callable `(model, batch) -> output` for models with an unusual signature.",
-        flag=False,
+        panel=None,
     )
     engine: str = _option(
         "auto",
@@ -101,7 +106,7 @@ class Options:
         None,
         "What scores edges or nodes: `linear_gradients`, the default; `output_norm`, the paper's "
         "score for node tasks, by the change of all outputs; or an explainer.",
-        flag=False,
+        panel=None,
     )
     search: str | Search | None = _option(
         "sweep",

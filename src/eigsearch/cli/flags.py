@@ -1,4 +1,4 @@
-"""Define the options that commands share."""
+"""Flags that commands share, besides those of `eigsearch.Options`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-_DATA, _WHAT = "Data and model", "What to explain"
-_HOW, _WHERE = "How to explain", "Where to run, what to write"
+from eigsearch.options import HOW, WHAT
+
+_DATA, _WHERE = "Data and model", "Where to run, what to write"
 _NUMBERS = "0:50, ::10 or 3,7,20:30"
 
 
@@ -44,11 +45,11 @@ ModelArgs = Annotated[
     str | None, _option("""Arguments of your own class, as JSON: '{"hidden": 64}'.""", _DATA)
 ]
 Layer = Annotated[str, _option("The layer: gcn, gin, sage or gat.", _DATA, "--model")]
-Index = Annotated[str | None, _option(f"The graphs to explain: {_NUMBERS}. All by default.", _WHAT)]
+Index = Annotated[str | None, _option(f"The graphs to explain: {_NUMBERS}. All by default.", WHAT)]
 FEW = "0:20"
 SomeIndex = Annotated[
     str | None,
-    _option(f"The graphs to explain: {_NUMBERS}, or : for all.", _WHAT, "--index", default=FEW),
+    _option(f"The graphs to explain: {_NUMBERS}, or : for all.", WHAT, "--index", default=FEW),
 ]
 ShownIndex = Annotated[
     str | None,
@@ -59,54 +60,29 @@ ShownNode = Annotated[
     typer.Option("--node", help="The nodes to show: 17 or 300:400. All by default."),
 ]
 Node = Annotated[
-    str | None, _option("The nodes to explain on a node set: 17, 300:400, or : for all.", _WHAT)
+    str | None, _option("The nodes to explain on a node set: 17, 300:400, or : for all.", WHAT)
 ]
-Target = Annotated[
-    int | None, _option("The class to explain; the predicted one by default.", _WHAT)
-]
+Target = Annotated[int | None, _option("The class to explain; the predicted one by default.", WHAT)]
 
-Explainer = Annotated[str, _option("What ranks the edges: `eigsearch explainers`.", _HOW)]
+Explainer = Annotated[str, _option("What ranks the edges: `eigsearch explainers`.", HOW)]
 SEARCH = "sweep"
 Search = Annotated[
     str | None,
     _option(
         "How a ranking becomes a subgraph: sweep, resweep, refine, anchored, exhaustive, or fixed.",
-        _HOW,
+        HOW,
         default=SEARCH,
     ),
 ]
-Size = Annotated[
-    int | None, _option("Cut the ranking at this many groups instead of searching.", _HOW)
-]
-Sparsity = Annotated[
-    float, _option("The share of edges to leave out at least; 0 sets no limit.", _HOW)
-]
-MinSize = Annotated[int, _option("The smallest size to try.", _HOW)]
 Flip = Annotated[
     bool,
     _option(
         "Find the smallest set of edges whose removal changes the prediction, and print it.",
-        _WHAT,
+        WHAT,
         "--flip",
     ),
 ]
-MaxSize = Annotated[int | None, _option("The largest size to try, beside --sparsity.", _HOW)]
-Connected = Annotated[bool, _option("Keep the explanation in one piece.", _HOW, "--connected")]
-RatherThan = Annotated[
-    int | None, _option("The class to explain the target against; all others by default.", _WHAT)
-]
-Above = Annotated[
-    float | None, _option("For a regression: explain why the value is above this one.", _WHAT)
-]
-Groups = Annotated[str, _option("What is removed together: auto, undirected or directed.", _HOW)]
-ReturnType = Annotated[str, _option("What the model returns: auto, raw, log_probs or probs.", _HOW)]
-Task = Annotated[
-    str, _option("auto, regression, or a kind of classification as PyG spells it.", _HOW)
-]
-Engine = Annotated[str, _option("What evaluates candidates: auto, batched or incremental.", _HOW)]
-MaxBatchNodes = Annotated[int | None, _option("How many nodes one model call may hold.", _HOW)]
-MaxMemory = Annotated[int | None, _option("How many bytes one process may compute with.", _HOW)]
-Seed = Annotated[int, _option("Where the randomness of an explainer starts.", _HOW)]
+Seed = Annotated[int, _option("Where the randomness of an explainer starts.", HOW)]
 
 Out = Annotated[Path | None, _option("The directory for rows; continues a stopped run.", _WHERE)]
 Workers = Annotated[int | None, _option("Processes to share the work.", _WHERE)]

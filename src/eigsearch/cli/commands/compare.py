@@ -10,8 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from eigsearch.cli import flags
+from eigsearch.cli.option_flags import takes_option_flags
 
 
+@takes_option_flags("search", "size")
 def compare(
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
@@ -24,12 +26,12 @@ def compare(
     index: flags.SomeIndex = None,
     node: flags.Node = None,
     data_root: flags.DataRoot = None,
-    sparsity: flags.Sparsity = 0.5,
     seed: flags.Seed = 0,
     report: Annotated[
         Path | None, typer.Option(help="Write a page that shows the first prediction by each.")
     ] = None,
     json: flags.AsJson = False,
+    **options: Any,
 ) -> None:
     """Compare explainers on the same predictions, each with the same search over its ranking.
 
@@ -41,7 +43,7 @@ def compare(
     from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import parse_explainers
     from eigsearch.cli.explainer_comparison import compare_explainers, shared_prediction
-    from eigsearch.cli.loading import load_data
+    from eigsearch.cli.loading import load_data, parse_groups
     from eigsearch.cli.model_loading import load_network
     from eigsearch.cli.output_files import check_comparison, write_comparison
     from eigsearch.cli.tables import print_findings
@@ -55,7 +57,8 @@ def compare(
     network = load_network(model, graphs, weights, model_args)
     if report is not None:
         check_comparison(report)
-    run = ExplainRun(graphs, network, Options(sparsity=sparsity), selection)
+    options["groups"] = parse_groups(options["groups"])
+    run = ExplainRun(graphs, network, Options(**options), selection)
     Pipeline(network, run.options)  # an unusable model is one error, not one per explainer
     with tempfile.TemporaryDirectory() as scratch:
         runs = compare_explainers(parse_explainers(explainers), run, seed, Path(scratch))

@@ -9,10 +9,12 @@ from typing import Any
 import typer
 
 from eigsearch.cli import flags
+from eigsearch.cli.option_flags import takes_option_flags
 
 INTERRUPTED = 130  # as a shell has it for Ctrl-C
 
 
+@takes_option_flags()
 def explain(
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
@@ -22,23 +24,10 @@ def explain(
     index: flags.Index = None,
     node: flags.Node = None,
     target: flags.Target = None,
-    rather_than: flags.RatherThan = None,
-    above: flags.Above = None,
     flip: flags.Flip = False,
     data_root: flags.DataRoot = None,
     explainer: flags.Explainer = "eig_search",
     search: flags.Search = None,
-    size: flags.Size = None,
-    sparsity: flags.Sparsity = 0.5,
-    min_size: flags.MinSize = 2,
-    max_size: flags.MaxSize = None,
-    connected: flags.Connected = False,
-    groups: flags.Groups = "auto",
-    return_type: flags.ReturnType = "auto",
-    task: flags.Task = "auto",
-    engine: flags.Engine = "auto",
-    max_batch_nodes: flags.MaxBatchNodes = None,
-    max_memory: flags.MaxMemory = None,
     seed: flags.Seed = 0,
     out: flags.Out = None,
     workers: flags.Workers = None,
@@ -49,6 +38,7 @@ def explain(
     max_failures: flags.MaxFailures = None,
     report: flags.Report = None,
     json: flags.AsJson = False,
+    **options: Any,
 ) -> None:
     """Explain predictions: which edges does the model need, and which suffice?
 
@@ -80,34 +70,22 @@ def explain(
     from eigsearch.cli.output_reading import settle_reading
     from eigsearch.options import Options
 
-    strategy = _search(search, size)
+    options["groups"] = parse_groups(options["groups"])
     graphs = load_data(dataset, data, data_root, "node" if node is not None else None)
     selection = parse_items(graphs, index, node)
     network = load_network(model, graphs, weights, model_args)
-    options = Options(
-        sparsity=sparsity,
-        min_size=min_size,
-        max_size=max_size,
-        connected=connected,
-        rather_than=rather_than,
-        above=above,
-        groups=parse_groups(groups),
-        return_type=return_type,
-        task=task,
-        engine=engine,
-        max_batch_nodes=max_batch_nodes,
-        max_memory=max_memory,
+    settings = Options(
+        **options,
         ranker=make_ranker(explainer, seed),
-        search=strategy,
-        size=size,
+        search=_search(search, options["size"]),
     )
     if flip:
-        _print_flips(graphs, network, options, selection, json, writes=out or report)
+        _print_flips(graphs, network, settings, selection, json, writes=out or report)
         return
     page = None if report is None else path_inside(out or Path(), report)
     check_outputs(out, page, len(selection))
     about = {"explainer": explainer, **describe_model(model, model_args)}
-    run = ExplainRun(graphs, network, options, selection, target, about)
+    run = ExplainRun(graphs, network, settings, selection, target, about)
     run, reading = settle_reading(run)
     if reading and not json:
         print_line(reading)
