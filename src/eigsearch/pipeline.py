@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.candidates import EvalCoroutine, FullGraph, LeaveOneOut
+from eigsearch.candidates import EvalCoroutine, FullGraph, Removals
 from eigsearch.engines import AutoEvaluator, BatchedEngine, IncrementalEngine, Request
 from eigsearch.engines.argument_choice import choose_arguments
 from eigsearch.engines.field_finder import FieldFinder
@@ -169,22 +169,15 @@ class Pipeline:
         served = self.evaluator.serves_incrementally(largest(prepared))
         if not served:
             self._check_model(prepared)
-        full = [Request(instance, FullGraph(instance.groups.count)) for instance in prepared]
         if not served:
+            full = [Request(instance, FullGraph(instance.groups.count)) for instance in prepared]
             return self.evaluator.batched.outputs(full)
-        without = [
-            Request(instance, LeaveOneOut(instance.groups.count))
-            for instance in prepared
-            if instance.groups.count and with_removals
-        ]
-        outputs = self.evaluator.outputs([*full, *without])
+        asked = Removals if with_removals else FullGraph
+        requests = [Request(instance, asked(instance.groups.count)) for instance in prepared]
+        outputs = self.evaluator.outputs(requests)
         if not self.evaluator.serves_incrementally(largest(prepared)):
             return self._outputs(prepared, with_removals)  # its outputs were not the model's
-        removals = iter(outputs[len(full) :])
-        return [
-            torch.cat([row, next(removals)]) if instance.groups.count and with_removals else row
-            for row, instance in zip(outputs, prepared, strict=False)
-        ]
+        return outputs
 
     def _check_model(self, prepared: Sequence[PreparedInstance]) -> None:
         """Find out, once, whether graphs may share model calls, and lose nodes."""

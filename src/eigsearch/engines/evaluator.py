@@ -12,7 +12,7 @@ from torch import Tensor
 
 from eigsearch._utils import tolerances
 from eigsearch._utils.tolerances import outputs_close
-from eigsearch.candidates import ExplicitMasks, LeaveOneOut, SubgraphKind
+from eigsearch.candidates import ExplicitMasks, Removals, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.incremental import IncrementalEngine, NotServed, expected_rows
 from eigsearch.engines.model_checks import ModelTraits, model_traits
@@ -24,6 +24,9 @@ from eigsearch.inputs.instance import PreparedInstance
 ENGINES = ("auto", "batched", "incremental")
 
 _FINE = 1e-5  # the coarsest precision in which engines can be compared; half precision is coarser
+# What calling the model on candidates takes before there is any, in rows: the few rows of a small
+# graph do not decide between engines, and a window in one engine is faster than in both.
+_ROWS_OF_A_CALL = 2_048
 _ENOUGH_GROUPS = 2  # a removal from fewer leaves nothing to compare
 
 # A route is a kind of request that the incremental engine computes in its own way: attributes of
@@ -80,7 +83,8 @@ class AutoEvaluator:
         """Return the model's output rows for each request."""
         if self.keeps_nodes:
             requests = [_with_all_nodes(request) for request in requests]
-        chosen = [request for request in requests if self.route(request) == "incremental"]
+        allowed = self._may_be_incremental
+        chosen = [request for request in requests if allowed and self._pays(request)]
         outputs: dict[int, Tensor] = {}
         for alike in _by_signature(chosen):
             outputs.update(zip(map(id, alike), self._incremental(alike), strict=True))
@@ -90,19 +94,23 @@ class AutoEvaluator:
 
     def route(self, request: Request) -> str:
         """Return the name of the engine that evaluates a request."""
-        if not self._may_be_incremental or not self.incremental.serves(request):
-            return "batched"
+        chosen = self._may_be_incremental and self._pays(request)
+        return "incremental" if chosen else "batched"
+
+    def _pays(self, request: Request) -> bool:
+        """Return whether the incremental engine serves a request and is likely to be faster."""
+        if not self.incremental.serves(request):
+            return False
         if self.name == "incremental":
-            return "incremental"
+            return True
         layers = self.incremental.layers(request.instance)
         rows_of_batched = layers * len(request) * request.instance.num_nodes
         # A row costs more here, which equal rows make up for (measured in benchmarks/speed/).
-        pays = expected_rows(request, layers).total <= rows_of_batched
-        return "incremental" if pays else "batched"
+        return expected_rows(request, layers).total <= rows_of_batched + _ROWS_OF_A_CALL
 
     def engine_name(self, instance: PreparedInstance) -> str:
         """Return the name of the engine that ranks the groups of an instance."""
-        return self.route(Request(instance, LeaveOneOut(instance.groups.count)))
+        return self.route(Request(instance, Removals(instance.groups.count)))
 
     def why_batched(self, instance: PreparedInstance) -> str:
         """Return why the batched engine evaluates an instance, in one sentence."""

@@ -41,7 +41,7 @@ class Groups:
         """The denominator of the linear gradient; 1 where a group has no weight to divide by."""
         return distance_of(self.weight)
 
-    @property
+    @cached_property
     def count(self) -> int:
         """The number of groups, |E| in the words of the paper."""
         return self.weight.numel()

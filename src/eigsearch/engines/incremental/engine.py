@@ -107,28 +107,28 @@ class IncrementalEngine:
         """Pack candidates whose rows are likely to fit the budget together."""
         batch: list[Chunk] = []
         room = full = self.budget.within(0)
-        for chunk, rows in (chunk for request in requests for chunk in self._chunks(request)):
-            if batch and rows > room:
-                yield batch
-                batch, room = [], full
-            batch.append(chunk)
-            room -= rows
+        layers = self.layers(requests[0].instance)
+        for request in requests:
+            expected = expected_rows(request, layers).widest
+            chunks = self._chunks(request, expected)
+            rows = expected // len(chunks)
+            for chunk in chunks:
+                if batch and rows > room:
+                    yield batch
+                    batch, room = [], full
+                batch.append(chunk)
+                room -= rows
         if batch:
             yield batch
 
-    def _chunks(self, request: Request) -> Iterator[tuple[Chunk, int]]:
-        """Split a request that is likely to exceed the budget; yield chunks and expected rows."""
-        rows = expected_rows(request, self.layers(request.instance)).widest
-        pieces = min(
-            max(1, -(-rows // self.budget.within(request.instance.num_nodes))), len(request)
-        )
-        if pieces == 1:
-            yield Chunk(request, 0, len(request)), rows
-            return
-        bounds = [len(request) * i // pieces for i in range(pieces + 1)]
-        for start, stop in pairwise(bounds):
-            if start < stop:
-                yield Chunk(request, start, stop), rows // pieces
+    def _chunks(self, request: Request, rows: int) -> list[Chunk]:
+        """Split a request whose expected rows exceed the budget."""
+        count = len(request)
+        if rows <= self.budget.within(0):
+            return [Chunk(request, 0, count)]
+        pieces = min(-(-rows // self.budget.within(request.instance.num_nodes)), count)
+        bounds = pairwise(count * i // pieces for i in range(pieces + 1))
+        return [Chunk(request, start, stop) for start, stop in bounds]
 
     def _run(self, chunks: list[Chunk]) -> list[Tensor]:
         """Return the outputs of each chunk; those that exceed the budget run in halves."""
