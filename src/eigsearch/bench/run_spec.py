@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from eigsearch.bench.rows.schema import SCHEMA_VERSION
-from eigsearch.bench.run.digests import data_digest, weights_digest
+from eigsearch.bench.run.digests import data_digest, explainer_digest, weights_digest
 
 Kind = Literal["explain", "induce"]
 
@@ -57,11 +57,12 @@ class RunSpec:
 
     @property
     def key(self) -> str:
-        """The hash of the run's content: its fields, the data, the weights, the columns."""
+        """The hash of the run's content: its fields, data, weights, code and columns."""
         content = {
             **asdict(self),
             "data": data_digest(self.dataset),
             "weights": weights_digest(self.dataset, self.model, self.weights),
+            "code": explainer_digest(self.explainer),
             "schema": SCHEMA_VERSION,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

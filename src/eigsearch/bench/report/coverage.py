@@ -36,6 +36,7 @@ def conditions(frame: pd.DataFrame) -> dict[str, str]:
         "machine": "; ".join(sorted(frame["machine"].unique())),
         "load": f"{frame['load'].median():.1f} processes wanted a core (median over rows)",
         "versions": ", ".join(sorted(versions)),
+        "commits": ", ".join(sorted(frame["commit"].dropna().unique())) or "not recorded",
         "data": "; ".join(data),
     }
 

@@ -1,12 +1,15 @@
-"""What a run depends on besides its plan, as digests: a network's weights and a data set."""
+"""What a run depends on besides its plan, as digests: weights, data, the explainer's code."""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 from functools import cache
+from pathlib import Path
 
 from eigsearch import datasets
 from eigsearch._utils.fingerprint import digest_of
+from eigsearch.explainers.registry import method_class
 from eigsearch.models import zoo
 from eigsearch.models.checkpoints import file_stem
 from eigsearch.models.published_networks import weights_path
@@ -31,3 +34,16 @@ def data_digest(dataset: str) -> str:
     except Exception:
         return ABSENT  # the run itself fails for the same reason, which becomes a row
     return digest_of(graph.to_dict() for graph in graphs)
+
+
+@cache
+def explainer_digest(name: str) -> str:
+    """Return the SHA-256 of the source of an explainer, so that rows do not outlive its code.
+
+    An explainer is a module or, if it is made of several, the folder that it is alone in.
+    """
+    method = method_class(name)
+    file = Path(inspect.getfile(method))
+    alone = method.__module__.split(".")[:-3] == ["eigsearch", "explainers"]
+    files = sorted(file.parent.glob("*.py")) if alone else [file]
+    return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -35,6 +36,17 @@ def versions_json() -> str:
     """Return the versions that a row depends on, and torch's threads, as JSON."""
     found = {**versions(), "python": platform.python_version(), "threads": torch.get_num_threads()}
     return json.dumps(found, sort_keys=True)
+
+
+@cache
+def commit() -> str | None:
+    """Return the commit of the checkout that runs, marked where files differ from it."""
+    git = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        found = [*git, "describe", "--always", "--dirty=+changes", "--exclude=*", "--abbrev=12"]
+        return subprocess.run(found, check=True, capture_output=True, text=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):  # installed from a wheel, or no git
+        return None
 
 
 def system_load() -> float | None:

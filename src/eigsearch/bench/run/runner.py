@@ -11,7 +11,7 @@ from typing import Any
 
 from eigsearch.bench.rows.schema import Row
 from eigsearch.bench.run.cached_ranker import CachedRanker
-from eigsearch.bench.run.environment import machine, system_load, versions_json
+from eigsearch.bench.run.environment import commit, machine, system_load, versions_json
 from eigsearch.bench.run.induced_subgraphs import induced_subgraph_rows
 from eigsearch.bench.run.row_metrics import (
     add_robust,
@@ -81,6 +81,7 @@ def _shared_columns(spec: RunSpec, plan: str) -> Row:
         "machine": machine(),
         "versions": versions_json(),
         "load": system_load(),
+        "commit": commit(),
     }
 
 
