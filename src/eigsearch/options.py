@@ -13,6 +13,7 @@ from eigsearch.errors import InputError
 if TYPE_CHECKING:  # torch takes seconds to import, and `--help` reads this module
     from eigsearch.inference.model_call import Forward
     from eigsearch.inputs.edge_groups import GroupSpec
+    from eigsearch.inputs.feature_groups import BaselineSpec, FeatureSpec
     from eigsearch.ranking.rankers import CandidateRanker, Ranker
     from eigsearch.search import Search
 
@@ -62,8 +63,20 @@ class Options:
     groups: GroupSpec = _option(
         "auto",
         "What is removed together: `auto` and `undirected` join an edge with its reverse, "
-        "`directed` does not; in Python also a partition as one integer per edge, -1 for edges "
-        "that are never removed.",
+        "`directed` does not, `none` removes no edge, for features alone; in Python also a "
+        "partition as one integer per edge, -1 for edges that are never removed.",
+    )
+    features: FeatureSpec | None = _option(
+        None,
+        "Which features are groups beside the edges: `columns` of `x`, the features of `nodes`, "
+        "single `entries` of `x`, `edge_columns` of `edge_attr`; in Python also a partition as "
+        "integers for columns [F], nodes [N] or entries [N, F], -1 for what is never replaced.",
+        panel=WHAT,
+    )
+    baseline: BaselineSpec = _option(
+        "zero",
+        "What replaces features that are removed: `zero`, `mean` of the graph's own nodes or "
+        "edges; in Python also a tensor [F] or [N, F].",
     )
     nodes: str = _option(
         "induced",
@@ -143,6 +156,26 @@ class Options:
         _check_positive("max_memory", self.max_memory, "no limit")
         self.strategy()
         self.make_ranker()
+        self._check_features()
+
+    def _check_features(self) -> None:
+        """Raise InputError if other options do not go with features."""
+        from eigsearch.inputs.feature_groups import check_features
+        from eigsearch.ranking.registry import RANKERS
+
+        check_features(self.features, self.baseline)
+        if self.features is None:
+            return
+        if self.connected:
+            raise InputError(
+                "Expected connected=False with `features`, which touch no edge (got True). "
+                "Leave one of them out."
+            )
+        if not isinstance(self.make_ranker(), tuple(RANKERS.values())):
+            raise InputError(
+                f"Expected `ranker` to be one of {', '.join(RANKERS)} with `features` (got another "
+                "one, which scores edges or nodes alone). Leave it out."
+            )
 
     def make_ranker(self) -> Ranker | CandidateRanker:
         """Return the ranker that the options name."""
@@ -166,6 +199,10 @@ class Options:
         plain = {f.name: describe_value(getattr(self, f.name)) for f in fields(self)}
         if isinstance(self.groups, Tensor):
             plain["groups"] = f"partition of {self.groups.numel()} edges"
+        if isinstance(self.features, Tensor):
+            plain["features"] = f"partition {list(self.features.shape)}"
+        elif self.features is not None and not isinstance(self.features, str):
+            plain["features"] = ", ".join(self.features)
         return {**plain, "versions": versions()}
 
 
@@ -179,6 +216,8 @@ class OptionsDict(TypedDict, total=False):
     rather_than: int | None
     above: float | None
     groups: GroupSpec
+    features: FeatureSpec | None
+    baseline: BaselineSpec
     nodes: str
     arguments: Sequence[str] | None
     return_type: str

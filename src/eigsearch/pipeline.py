@@ -42,6 +42,7 @@ from eigsearch.inference.output_type import (
 from eigsearch.inference.prediction import PredictedInstance, with_prediction
 from eigsearch.inference.target import Target, contrast_target, phi_rows
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH
+from eigsearch.inputs.feature_groups import check_some_features, with_features
 from eigsearch.inputs.instance import Instance, PreparedInstance
 from eigsearch.options import Options
 from eigsearch.ranking.linear_gradients import LinearGradients, linear_rankings
@@ -63,6 +64,7 @@ class Pipeline:
     def __init__(self, model: Any, options: Options) -> None:
         if isinstance(model, ConfiguredModel):  # a ranker explains with a pipeline of its own
             options = replace(options, task=model.task, return_type=model.return_type)
+        check_some_features(options.features, options.groups, options.baseline)
         model = uncompiled(model)
         self.model = model
         self.options = options
@@ -109,6 +111,7 @@ class Pipeline:
         prepared = self._fields.prepare(level, instances)
         for instance in prepared:
             self.model_call.check(instance.data)
+        prepared = self._with_features(prepared)
         outputs = self._outputs(prepared, with_removals)
         if not self._fields.gave(outputs, self.evaluator.batched.shares_calls):
             return self.predict(instances, with_removals)
@@ -128,6 +131,17 @@ class Pipeline:
             )
             for instance, (target, prediction), phi in zip(prepared, aims, phis, strict=True)
         ]
+
+    def _with_features(self, prepared: list[PreparedInstance]) -> list[PreparedInstance]:
+        """Return the instances with the groups of features that the options ask for."""
+        options = self.options
+        if options.features is None:
+            return prepared
+        found = [with_features(i, options.features, options.baseline) for i in prepared]
+        for instance in found[:1]:
+            for part in instance.groups.features:
+                self.model_call.check_reads(part.attribute, instance.data)
+        return found
 
     @property
     def output_type(self) -> OutputType:

@@ -60,3 +60,10 @@ def parse_groups(groups: str) -> GroupSpec:
     """Return the grouping of edges that a user named."""
     known: dict[str, GroupSpec] = {name: name for name in get_args(get_args(GroupSpec)[0])}
     return known[resolve("--groups", groups, known)]
+
+
+def parse_features(features: str | None) -> str | tuple[str, ...] | None:
+    """Return the groups of features that a user named, several with commas between them."""
+    if features is None or "," not in features:
+        return features
+    return tuple(features.split(","))

@@ -22,6 +22,7 @@ _TYPES: dict[str, Any] = {
     "int | None": int | None,
     "float | None": float | None,
     "str | None": str | None,
+    "FeatureSpec | None": str | None,
 }
 
 

@@ -32,7 +32,7 @@ from eigsearch.search.sizes import check_size
 SEARCHES = {"greedy": greedy_flips, "exhaustive": exhaustive_flips}
 _NO_OPTIONS = (
     *("sparsity", "min_size", "max_size", "connected", "rather_than", "above"),
-    *("ranker", "search", "size"),
+    *("ranker", "search", "size", "features", "baseline"),
 )
 
 

@@ -99,7 +99,7 @@ class AutoEvaluator:
 
     def _pays(self, request: Request) -> bool:
         """Return whether the incremental engine serves a request and is likely to be faster."""
-        if not self.incremental.serves(request):
+        if request.instance.groups.features or not self.incremental.serves(request):
             return False
         if self.name == "incremental":
             return True
@@ -118,6 +118,8 @@ class AutoEvaluator:
             return "engine='batched' was asked for."
         if not self.batched.shares_calls:
             return "The model's outputs depend on what else is in a batch."
+        if instance.groups.features:
+            return "Features are replaced in whole graphs, which the batched engine builds."
         if not self._may_be_incremental:
             return "Under autocast, rounding alone makes engines disagree."
         return self.incremental.reason(instance) or "It is faster for this graph."
@@ -127,7 +129,9 @@ class AutoEvaluator:
 
         Its first outputs may show that it does not, so ask again afterwards.
         """
-        if not self._may_be_incremental or instance.groups.count < _ENOUGH_GROUPS:
+        if instance.groups.features or instance.groups.count < _ENOUGH_GROUPS:
+            return False
+        if not self._may_be_incremental:
             return False
         return not self.incremental.reason(instance)
 

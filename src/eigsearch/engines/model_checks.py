@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -160,8 +160,9 @@ def _numbered_backwards(instance: PreparedInstance) -> PreparedInstance:
         if level == "node":
             data[name] = instance.data[name].flip(dim)
     anchors = tuple(last - anchor for anchor in instance.anchors)
+    groups = replace(instance.groups, features=())  # the whole graph keeps them all
     return PreparedInstance(
-        instance.source, data, instance.groups, anchors, instance.source_anchors,
+        instance.source, data, groups, anchors, instance.source_anchors,
         instance.edges, instance.nodes, instance.levels,
     )  # fmt: skip
 

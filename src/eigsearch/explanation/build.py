@@ -55,6 +55,7 @@ def make_explanation(
         note=" ".join(filter(None, [gain_note, *provenance.notes])),
         path=outcome.path,
         agreement=outcome.near_optimal,
+        features=instance.groups.features,
     )
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
+from eigsearch.inputs.feature_groups import FeatureGroups
 from eigsearch.search import Curve, NearOptimal, Step
 
 
@@ -50,6 +51,7 @@ def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     yield "found", _is_curve(fields["found"], groups) and len(fields["found"]) <= 1
     yield "agreement", _is_agreement(fields["agreement"], groups)
     yield "path", all(_is_step(step, groups) for step in fields["path"])
+    yield "features", all(_is_feature_groups(part, groups, data) for part in fields["features"])
 
 
 def _within(values: Tensor, size: int) -> bool:
@@ -89,6 +91,21 @@ def _is_agreement(agreement: NearOptimal | None, groups: int) -> bool:
         return True
     others = [value for name, value in vars(agreement).items() if name != "share"]
     return agreement.share.shape == (groups,) and all(map(_is_number, others))
+
+
+def _is_feature_groups(part: FeatureGroups, groups: int, data: Data) -> bool:
+    if (
+        part.attribute not in ("x", "edge_attr")
+        or part.index.dim() != 2
+        or part.baseline.dim() != 2
+    ):
+        return False
+    rows = data.num_nodes if part.attribute == "x" else data.num_edges
+    count = rows if part.places is None else part.places.numel()
+    fits = {part.index.size(0), part.baseline.size(0)} <= {1, count}
+    there = part.places is None or (part.places.dim() == 1 and _within(part.places, rows))
+    columns = part.index.size(1) in (1, part.baseline.size(1))
+    return fits and there and columns and _within(part.index + 1, groups + 1)
 
 
 def _is_step(step: Step, groups: int) -> bool:

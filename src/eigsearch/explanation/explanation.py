@@ -14,11 +14,13 @@ from torch_geometric.explain import Explanation
 
 from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.errors import InputError
+from eigsearch.explanation.features import features_of, per_entry, removed_features, squeezed
 from eigsearch.explanation.notes import note_on_gain
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
 from eigsearch.explanation.sentence import agreement_sentence, sentence
 from eigsearch.explanation.serialization import from_plain, read_json, to_plain
 from eigsearch.explanation.writers import find_writer
+from eigsearch.inputs.feature_groups import FeatureGroups
 from eigsearch.search import Curve, NearOptimal, Step
 from eigsearch.search.connected import count_components
 from eigsearch.search.near_optimal import near_optimal_prefixes
@@ -53,6 +55,7 @@ class SubgraphExplanation:
         path: The steps of the search, from the first subgraph to the chosen one.
         agreement: The evaluated subgraphs that are as good, as a search that leaves the ranking
             counts them; None if all evaluated ones are in the curve.
+        features: The groups of features, which follow the groups of edges; none by default.
     """
 
     data: Data
@@ -72,6 +75,7 @@ class SubgraphExplanation:
     note: str = ""
     path: tuple[Step, ...] = ()
     agreement: NearOptimal | None = None
+    features: tuple[FeatureGroups, ...] = ()
 
     @property
     def size(self) -> int:
@@ -82,6 +86,21 @@ class SubgraphExplanation:
     def num_groups(self) -> int:
         """The number of groups that the explanation was chosen from."""
         return self.keep.numel()
+
+    @property
+    def edge_size(self) -> int:
+        """The number of groups of edges in the explanation."""
+        return int(self.keep[: self.num_edge_groups].sum())
+
+    @property
+    def feature_size(self) -> int:
+        """The number of groups of features in the explanation."""
+        return self.size - self.edge_size
+
+    @property
+    def num_edge_groups(self) -> int:
+        """The number of groups of edges that the explanation was chosen from."""
+        return self.num_groups - sum(part.count for part in self.features)
 
     @property
     def sparsity(self) -> float:
@@ -100,11 +119,52 @@ class SubgraphExplanation:
 
     @property
     def node_mask(self) -> Tensor:
-        """The nodes of the subgraph, bool `[N]`: the ends of its edges, and the explained node."""
+        """The nodes of the subgraph, bool `[N]`: the ends of its edges, and the explained node.
+
+        Where features of nodes were asked for, it is what PyG calls so, the chosen features:
+        `[1, F]` for columns, `[N, 1]` for nodes, `[N, F]` for entries.
+        """
+        if any(part.attribute == "x" for part in self.features):
+            return per_entry(self, features_of(self, "x"), self.keep)
+        return self._nodes
+
+    @property
+    def feature_mask(self) -> Tensor:
+        """The chosen features of nodes, bool: `[F]` for columns, `[N]` for nodes, else `[N, F]`."""
+        return squeezed(per_entry(self, features_of(self, "x"), self.keep))
+
+    @property
+    def feature_score(self) -> Tensor:
+        """The score of the group that each feature of nodes is in, shaped as `feature_mask`."""
+        return squeezed(per_entry(self, features_of(self, "x"), self.score))
+
+    @property
+    def feature_share(self) -> Tensor:
+        """The share of the near-optimal subgraphs that hold each feature, as `feature_mask`."""
+        return squeezed(per_entry(self, features_of(self, "x"), self.near_optimal.share))
+
+    @property
+    def edge_feature_mask(self) -> Tensor:
+        """The chosen columns of `edge_attr`, bool `[D]`."""
+        return squeezed(per_entry(self, features_of(self, "edge_attr"), self.keep))
+
+    @property
+    def edge_feature_score(self) -> Tensor:
+        """The score of each column of `edge_attr`, `[D]`."""
+        return squeezed(per_entry(self, features_of(self, "edge_attr"), self.score))
+
+    @property
+    def _nodes(self) -> Tensor:
+        """The nodes of S as the model saw it, bool `[N]`."""
         mask = torch.zeros(int(self.data.num_nodes), dtype=torch.bool)
         mask[self.data.edge_index.cpu()[:, self._present.cpu()].flatten()] = True
         if self.node is not None:
             mask[self.node] = True
+        for part in self.features:
+            if part.attribute == "x" and part.by_row:
+                mask |= per_entry(self, part, self.keep).any(dim=1).cpu()
+        if self.features and self.edges is None and not (mask.any() and self.num_edge_groups):
+            mask[:] = True  # what has no edge to go by keeps every node
         return mask.to(self.data.edge_index.device)
 
     @property
@@ -146,7 +206,7 @@ class SubgraphExplanation:
     @property
     def components(self) -> int:
         """The number of connected pieces of the subgraph; the explained node belongs to it."""
-        nodes = self.node_mask.nonzero().flatten().tolist()
+        nodes = self._nodes.nonzero().flatten().tolist()
         return count_components(self.data.edge_index[:, self._present].cpu().numpy(), nodes)
 
     def elbow(self, share: float = 0.9) -> int:
@@ -197,9 +257,10 @@ class SubgraphExplanation:
         """Return the explanation as a graph of its own, which is what φ(S) was computed on.
 
         It holds the chosen edges and their endpoints, edges that are never removed, and the
-        explained node.
+        explained node; features that are not chosen are at the baseline.
         """
-        return self.data.edge_subgraph(self._present).subgraph(self.node_mask)
+        data = removed_features(self, self.data) if self.features else self.data
+        return data.edge_subgraph(self._present).subgraph(self._nodes)
 
     def sentence(self) -> str:
         """Return the explanation in one sentence, and in another how sure it is."""
@@ -212,6 +273,8 @@ class SubgraphExplanation:
         A graph may have masks already, the ground truth say; here they are the explanation's.
         """
         graph = {k: v for k, v in self.data.to_dict().items() if k != "node_mask"}
+        if any(part.attribute == "x" for part in self.features):
+            graph |= {"node_mask": self.node_mask.float(), "feature_score": self.feature_score}
         anchors = anchors_of(self.node)
         index = {"index": torch.tensor(anchors)} if anchors else {}
         own = {

@@ -11,7 +11,7 @@ from torch_geometric.explain import Explanation
 
 _NEVER_CUT = {
     "size", "num_groups", "sparsity", "fidelity_plus", "fidelity_minus", "gain", "curve",
-    "details", "index", "target", "prediction",
+    "details", "index", "target", "prediction", "feature_score",
 }  # fmt: skip
 
 
@@ -20,7 +20,8 @@ class EdgeInducedExplanation(Explanation):
 
     Beside `edge_mask` (1.0 on the chosen edges) and `edge_score` it has `size`, `num_groups`,
     `sparsity`, `fidelity_plus`, `fidelity_minus`, `gain` and `curve`: a number (or curve) for one
-    prediction, a vector (or list) for several. `details` lists the full results, in order.
+    prediction, a vector (or list) for several. `details` lists the full results, in order. With
+    features it has a `node_mask` and a `feature_score`.
     """
 
     @property
@@ -35,6 +36,14 @@ class EdgeInducedExplanation(Explanation):
     def is_edge_attr(self, key: str) -> bool:
         """Tell whether an attribute belongs to edges; PyG would go by its length alone."""
         return key not in _NEVER_CUT and super().is_edge_attr(key)
+
+    def _apply_masks(
+        self, node_mask: Tensor | None = None, edge_mask: Tensor | None = None
+    ) -> Explanation:
+        """Return the subgraph of masks; one of columns, which says nothing of nodes, keeps all."""
+        if node_mask is not None and node_mask.numel() != self.num_nodes:
+            node_mask = None
+        return super()._apply_masks(node_mask, edge_mask)
 
 
 def combine(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eigsearch.explanation.features import counted, features_sentence
+
 if TYPE_CHECKING:
     from eigsearch.explanation.explanation import SubgraphExplanation
 
 # A page fills the same words in for each size, so they stand here once.
-SENTENCE = "{output} = {whole}; with these {size} {unit} alone {kept}; without them {removed}."
+SENTENCE = "{output} = {whole}; with these {units} alone {kept}; without them {removed}."
 SENTENCE_OF_ONE = "{output} = {whole}; with this {unit} alone {kept}; without it {removed}."
 
 
@@ -22,7 +24,8 @@ def sentence(explanation: SubgraphExplanation, class_name: str, unit: str) -> st
     """
     if not explanation.num_groups:
         return explanation.note
-    return " ".join(filter(None, [_finding(explanation, class_name, unit), explanation.note]))
+    finding = _finding(explanation, class_name, unit)
+    return " ".join(filter(None, [finding, features_sentence(explanation), explanation.note]))
 
 
 def _finding(explanation: SubgraphExplanation, class_name: str, unit: str) -> str:
@@ -33,8 +36,8 @@ def _finding(explanation: SubgraphExplanation, class_name: str, unit: str) -> st
     return (SENTENCE_OF_ONE if size == 1 else SENTENCE).format(
         output=output,
         whole=whole,
-        size=size,
-        unit=unit if size == 1 else f"{unit}s",
+        units=counted(explanation.edge_size, explanation.feature_size, unit),
+        unit="feature" if explanation.feature_size else unit,
         kept=decimals(float(explanation.found.kept)),
         removed=decimals(float(explanation.found.removed)),
     )
@@ -45,7 +48,9 @@ def agreement_sentence(explanation: SubgraphExplanation, unit: str) -> str:
     near = explanation.near_optimal if len(explanation.found) else None
     if near is None or near.count < 2:
         return ""
-    chosen = f"this {unit}" if explanation.size == 1 else f"these {explanation.size} {unit}s"
+    counts = explanation.edge_size, explanation.feature_size
+    one = "feature" if explanation.feature_size else unit
+    chosen = f"this {one}" if explanation.size == 1 else f"these {counted(*counts, unit)}"
     return f"{near.agreeing} of {near.count} equally good answers agree on {chosen}."
 
 

@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from eigsearch.errors import InputError
 from eigsearch.explanation.checks import check_fields, unreadable
 from eigsearch.explanation.same_graph import check_same_graph
+from eigsearch.inputs.feature_groups import FeatureGroups
 from eigsearch.search import Curve, NearOptimal, Step
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def to_plain(explanation: SubgraphExplanation) -> dict[str, Any]:
         "found": _curve_to_plain(explanation.found),
         "path": [{**vars(step), "keep": step.keep.tolist()} for step in explanation.path],
         "agreement": agreement_to_plain(explanation.agreement),
+        "features": [features_to_plain(part) for part in explanation.features],
     }
 
 
@@ -92,6 +94,7 @@ def _fields(values: dict[str, Any]) -> dict[str, Any]:
         "found": Curve.from_columns(values["found"]),
         "path": path_from_plain(values["path"]),
         "agreement": agreement_from_plain(values.get("agreement")),
+        "features": tuple(map(features_from_plain, values.get("features", ()))),
     }
 
 
@@ -106,6 +109,27 @@ def agreement_from_plain(agreement: dict[str, Any] | None) -> NearOptimal | None
 def agreement_to_plain(agreement: NearOptimal | None) -> dict[str, Any] | None:
     """Return the near-optimal subgraphs of a search as plain values."""
     return None if agreement is None else {**vars(agreement), "share": agreement.share.tolist()}
+
+
+def features_to_plain(part: FeatureGroups) -> dict[str, Any]:
+    """Return groups of features as plain values."""
+    return {
+        "attribute": part.attribute,
+        "index": part.index.tolist(),
+        "baseline": part.baseline.tolist(),
+        "places": None if part.places is None else part.places.tolist(),
+    }
+
+
+def features_from_plain(values: dict[str, Any]) -> FeatureGroups:
+    """Return groups of features from their plain values."""
+    places = values["places"]
+    return FeatureGroups(
+        values["attribute"],
+        torch.tensor(values["index"], dtype=torch.long),
+        torch.tensor(values["baseline"], dtype=torch.float64),
+        None if places is None else torch.tensor(places, dtype=torch.long),
+    )
 
 
 def path_from_plain(path: Iterable[dict[str, Any]]) -> tuple[Step, ...]:

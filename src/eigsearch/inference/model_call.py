@@ -97,6 +97,14 @@ class ModelCall:
         """Tell whether the model may read this attribute of a graph."""
         return self.takes_object or key in self._parameters
 
+    def check_reads(self, key: str, data: Data) -> None:
+        """Raise InputError if the model does not read an attribute that is to be explained."""
+        if not self.needs(key):
+            raise InputError(
+                f"Expected the model to read `{key}`, whose features are asked for (got a call as "
+                f"{self.called_as(data)}). Leave these features out, or pass `forward`."
+            )
+
     @cached_property
     def sorts_nodes(self) -> bool:
         """Whether the model pools nodes by sorting them."""

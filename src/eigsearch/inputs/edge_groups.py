@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -19,22 +19,29 @@ from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
 
-GroupSpec = Literal["auto", "undirected", "directed"] | Tensor
+if TYPE_CHECKING:
+    from eigsearch.inputs.feature_groups import FeatureGroups
+
+GroupSpec = Literal["auto", "undirected", "directed", "none"] | Tensor
 
 
 @dataclass(frozen=True)
 class Groups:
     """A partition of directed edges into groups, numbered by first appearance.
 
+    Groups of features follow those of edges where features are explained as well.
+
     Attributes:
         index: Group of each directed edge, `[E]`; `-1` marks an edge that is never removed.
         weight: |A − A^t| of each group, `[G]`: the summed absolute edge weights it holds.
         note: A sentence about groups that a user might not expect; "" where there are none.
+        features: The groups of features, numbered from the number of edge groups on.
     """
 
     index: Tensor
     weight: Tensor
     note: str = ""
+    features: tuple[FeatureGroups, ...] = ()
 
     @cached_property
     def distance(self) -> Tensor:
@@ -45,6 +52,11 @@ class Groups:
     def count(self) -> int:
         """The number of groups, |E| in the words of the paper."""
         return self.weight.numel()
+
+    @property
+    def edge_count(self) -> int:
+        """The number of groups of edges."""
+        return self.count - sum(part.count for part in self.features)
 
 
 def distance_of(weight: Tensor) -> Tensor:
@@ -62,7 +74,8 @@ def make_groups_of_each(spec: GroupSpec, graphs: Sequence[Data]) -> list[Groups]
 
     Args:
         spec: `"auto"` and `"undirected"` join each edge with its reverse where there is one,
-            `"directed"` makes every edge a group of its own; or a partition as integers per edge.
+            `"directed"` makes every edge a group of its own, `"none"` removes no edge; or a
+            partition as integers per edge.
         graphs: The graphs.
     """
     ends = [data.edge_index.cpu().numpy().astype(np.int64, copy=False) for data in graphs]
@@ -70,7 +83,7 @@ def make_groups_of_each(spec: GroupSpec, graphs: Sequence[Data]) -> list[Groups]
         indices = [_user_partition(spec, pair.shape[1]) for pair in ends]
     else:
         _check_name(spec)
-        indices = _pair_edges(ends, graphs) if spec != "directed" else _single_edges(ends)
+        indices = _named_groups(spec, ends, graphs)
     noted = spec == "auto"
     return [_groups(index, data, noted) for index, data in zip(indices, graphs, strict=True)]
 
@@ -95,6 +108,14 @@ def _note_unpaired(index: np.ndarray, data: Data) -> str:
         f"{alone} of {len(index)} edges have no reverse and are groups of their own; the others "
         "are removed with theirs. Pass groups='directed' to remove every edge by itself."
     )
+
+
+def _named_groups(
+    name: str, ends: Sequence[np.ndarray], graphs: Sequence[Data]
+) -> list[np.ndarray]:
+    if name == "none":
+        return [np.full(pair.shape[1], -1) for pair in ends]
+    return _single_edges(ends) if name == "directed" else _pair_edges(ends, graphs)
 
 
 def _single_edges(ends: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -128,10 +149,10 @@ def _has_duplicates(key: np.ndarray) -> bool:
 
 
 def _check_name(spec: str) -> None:
-    if spec not in ("auto", "undirected", "directed"):
+    if spec not in ("auto", "undirected", "directed", "none"):
         raise InputError(
-            "Expected `groups` to be 'auto', 'undirected', 'directed' or an integer tensor with "
-            f"one entry per directed edge (got {spec!r}). Choose one of these."
+            "Expected `groups` to be 'auto', 'undirected', 'directed', 'none' or an integer tensor "
+            f"with one entry per directed edge (got {spec!r}). Choose one of these."
         )
 
 

@@ -16,8 +16,11 @@ from eigsearch.explanation.same_graph import check_same_graph
 from eigsearch.explanation.serialization import (
     agreement_from_plain,
     agreement_to_plain,
+    features_from_plain,
+    features_to_plain,
     path_from_plain,
 )
+from eigsearch.inputs.feature_groups import FeatureGroups
 from eigsearch.search import Curve, Step
 
 Row = dict[str, Any]
@@ -50,6 +53,7 @@ def to_row(key: RowKey, explanation: SubgraphExplanation) -> Row:
         "curve": explanation.curve.columns(),
         "path": _path_columns(explanation.path),
         "agreement": agreement_to_plain(explanation.agreement),
+        "features": _feature_columns(explanation.features),
     }
 
 
@@ -83,6 +87,7 @@ def explanation_of(
         note=row["note"],
         path=path_from_plain(row["path"]),
         agreement=agreement_from_plain(row["agreement"]),
+        features=tuple(map(features_from_plain, row["features"])),
     )
 
 
@@ -113,7 +118,7 @@ def _finding_columns(explanation: SubgraphExplanation) -> Row:
         "num_groups": explanation.num_groups,
         "note": explanation.note,
         "engine": explanation.engine,
-        **({"size": 0, "sparsity": 0.0} if empty else _numbers(explanation)),
+        **({"size": 0, "edge_size": 0, "sparsity": 0.0} if empty else _numbers(explanation)),
     }
 
 
@@ -123,6 +128,7 @@ def _numbers(explanation: SubgraphExplanation) -> Row:
     plus, minus = explanation.fidelity_plus, explanation.fidelity_minus
     return {
         "size": size,
+        "edge_size": explanation.edge_size if explanation.features else size,
         "sparsity": 1 - size / explanation.num_groups,
         "fidelity_plus": plus,
         "fidelity_minus": minus,
@@ -158,6 +164,12 @@ def _graph_of(row: Row) -> Data:
 def _path_columns(path: Sequence[Step]) -> dict[str, list[Any]]:
     names = (field.name for field in fields(Step))
     return {name: [getattr(step, name) for step in path] for name in names}
+
+
+def _feature_columns(features: Sequence[FeatureGroups]) -> dict[str, list[Any]]:
+    parts = [features_to_plain(part) for part in features]
+    names = (field.name for field in fields(FeatureGroups))
+    return {name: [part[name] for part in parts] for name in names}
 
 
 def _curve(points: list[dict[str, float]]) -> Curve:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def _list(kind: pa.DataType) -> pa.DataType:
@@ -37,6 +37,14 @@ _AGREEMENT = pa.struct(
         ("tolerance", pa.float64()),
     ]
 )
+_FEATURES = pa.struct(
+    [
+        ("attribute", pa.string()),
+        ("index", _list(_INTEGERS)),
+        ("baseline", _list(_list(pa.float64()))),
+        ("places", _INTEGERS),
+    ]
+)
 
 ROWS = pa.schema(
     [
@@ -52,6 +60,7 @@ ROWS = pa.schema(
         ("value", pa.float64()),
         # What was found.
         ("size", pa.int64()),
+        ("edge_size", pa.int64()),  # groups of edges among them; the others are features
         ("num_groups", pa.int64()),
         ("sparsity", pa.float64()),
         ("fidelity_plus", pa.float64()),
@@ -75,6 +84,7 @@ ROWS = pa.schema(
         ("curve", _list(_POINT)),
         ("path", _list(_STEP)),
         ("agreement", _AGREEMENT),  # near-optimal subgraphs; null if all of them are in the curve
+        ("features", _list(_FEATURES)),  # the groups of features, which follow those of edges
     ],
     metadata={"eigsearch": str(SCHEMA_VERSION)},
 )
@@ -88,5 +98,6 @@ TIMES = pa.schema(
 # What a line of the JSONL files holds of a row, next to its chosen edges.
 LINE_COLUMNS = (
     *("index", "node", "name", "error", "task", "target", "prediction", "value", "size"),
-    *("num_groups", "sparsity", "fidelity_plus", "fidelity_minus", "gain", "note", "engine"),
+    *("edge_size", "num_groups", "sparsity", "fidelity_plus", "fidelity_minus", "gain"),
+    *("note", "engine"),
 )

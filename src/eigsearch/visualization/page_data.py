@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.features import group_names
+from eigsearch.explanation.sentence import agreement_sentence
 from eigsearch.search import Curve
 from eigsearch.visualization.graph_drawing import Drawing
 from eigsearch.visualization.labels import Names, output_name, true_label
 from eigsearch.visualization.sentences import reason
 
 _MOST_SIZES = 400  # steps of the slider; a larger graph shows every n-th size
+_MOST_FEATURES = 200  # rows of features in a ranking, the best ones
 
 
 def picture(drawing: Drawing, node: int | None) -> dict[str, Any]:
@@ -43,6 +46,9 @@ def picture(drawing: Drawing, node: int | None) -> dict[str, Any]:
 def answer(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> dict[str, Any]:
     """Return the ranking, the chosen subgraph and the curve as page data."""
     rank = explanation.order.argsort().tolist()
+    features = _features(explanation, rank)
+    groups = [*drawing.groups, *features]
+    share = explanation.near_optimal.share.tolist() if len(explanation.found) else []
     return {
         "output": output_name(explanation, names),
         "target": explanation.target,
@@ -50,9 +56,14 @@ def answer(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> 
         "truth": true_label(explanation),
         "value": _number(explanation.value),
         "groups": explanation.num_groups,
-        "rank": [rank[group] + 1 for group in drawing.groups],
-        "score": [_digits(float(explanation.score[group])) for group in drawing.groups],
-        "chosen": [i for i, group in enumerate(drawing.groups) if bool(explanation.keep[group])],
+        "rank": [rank[group] + 1 for group in groups],
+        "score": [_digits(float(explanation.score[group])) for group in groups],
+        "share": [_number(share[group]) for group in groups] if share else None,
+        "agreement": agreement_sentence(explanation, unit_of(drawing)),
+        "chosen": [i for i, group in enumerate(groups) if bool(explanation.keep[group])],
+        "features": list(features.values()),
+        "feature_ranks": sorted(r + 1 for r in rank[explanation.num_edge_groups :]),
+        "feature_size": explanation.feature_size,
         "size": explanation.size,
         "sizes": _sizes(explanation),
         "curve": _columns(explanation.curve, _thinned(explanation)),
@@ -68,6 +79,15 @@ def unit_of(drawing: Drawing) -> str:
     if removable > len(drawing.groups):
         return "group"
     return "bond" if drawing.molecule else "edge"
+
+
+def _features(explanation: SubgraphExplanation, rank: Sequence[int]) -> dict[int, str]:
+    """Return the names of the groups of features to list, by number: the best ones."""
+    names: dict[int, str] = {}
+    for part in explanation.features:
+        names |= group_names(part)
+    best = sorted(names, key=lambda group: rank[group])[:_MOST_FEATURES]
+    return {group: names[group] for group in sorted(best)}
 
 
 class Configuration:

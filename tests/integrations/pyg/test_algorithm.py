@@ -419,8 +419,7 @@ def test_only_explanations_of_one_prediction_come_back() -> None:
     ("change", "reason"),
     [
         ({"task_level": "edge"}, "edge-level tasks"),
-        ({"node_mask_type": "object"}, "node_mask_type"),
-        ({"node_mask_type": "attributes", "edge_mask_type": None}, "node_mask_type"),
+        ({"node_mask_type": "object", "features": "columns"}, "leave one of them out"),
     ],
 )
 def test_configurations_are_refused_with_the_reason(
@@ -434,7 +433,7 @@ def test_configurations_are_refused_with_the_reason(
     with caplog.at_level(logging.ERROR), pytest.raises(ValueError, match="does not support"):
         Explainer(
             make_net(),
-            algorithm=eigsearch.EiGSearch(),
+            algorithm=eigsearch.EiGSearch(features=change.get("features")),
             explanation_type="model",
             node_mask_type=change.get("node_mask_type"),
             edge_mask_type=change.get("edge_mask_type", "object"),

@@ -64,13 +64,14 @@ def explain(
     from eigsearch.cli.console import print_line
     from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import make_ranker
-    from eigsearch.cli.loading import load_data, parse_groups
+    from eigsearch.cli.loading import load_data, parse_features, parse_groups
     from eigsearch.cli.model_loading import check_device, describe_model, load_network
     from eigsearch.cli.output_files import check_outputs
     from eigsearch.cli.output_reading import settle_reading
     from eigsearch.options import Options
 
     options["groups"] = parse_groups(options["groups"])
+    options["features"] = parse_features(options["features"])
     graphs = load_data(dataset, data, data_root, "node" if node is not None else None)
     selection = parse_items(graphs, index, node)
     network = load_network(model, graphs, weights, model_args)
@@ -110,6 +111,11 @@ def _print_flips(
     from eigsearch.cli.flip_run import print_flips
     from eigsearch.errors import InputError
 
+    if options.features is not None:
+        raise InputError(
+            "Expected --flip without --features (got both). It changes edges alone; leave one of "
+            "them out."
+        )
     if writes:
         raise InputError(
             "Expected --flip without --out and --report (got one of them). Its answers are "

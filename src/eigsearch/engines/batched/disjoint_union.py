@@ -27,6 +27,7 @@ class UnionPart:
         edges: For each edge of the union, the edge of the graph that it copies.
         edge_index: The edges of the union.
         lit: Whether each node keeps its features; None where all do.
+        keep: The keep-rows of the candidates, for those that replace features.
         whole: Whether the union is the graph itself, whose attributes then are taken as they are.
     """
 
@@ -37,6 +38,7 @@ class UnionPart:
     edges: Tensor
     edge_index: Tensor
     lit: Tensor | None = None
+    keep: Tensor | None = None
     whole: bool = False
 
     def anchor_positions(self) -> Tensor:
@@ -53,9 +55,11 @@ def extract(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKin
     if subgraph_kind is SubgraphKind.NODE_INDUCED:
         return _assemble(instance, _edges_between(instance, rows), _with_anchors(instance, rows))
     edge_keep = _edge_rows(instance, rows)
-    if subgraph_kind is SubgraphKind.ALL_NODES:
-        return _assemble(instance, edge_keep, None)
-    return _assemble(instance, edge_keep, _endpoints(instance, edge_keep))
+    keep = rows if instance.groups.features else None
+    no_edge_goes = keep is not None and instance.groups.edge_count == 0
+    if subgraph_kind is SubgraphKind.ALL_NODES or no_edge_goes:
+        return _assemble(instance, edge_keep, None, keep=keep)
+    return _assemble(instance, edge_keep, _induced_nodes(instance, edge_keep, rows), keep=keep)
 
 
 def full_graph(instance: PreparedInstance) -> UnionPart:
@@ -107,15 +111,19 @@ def _with_anchors(instance: PreparedInstance, node_keep: Tensor) -> Tensor:
     return node_keep
 
 
-def _endpoints(instance: PreparedInstance, edge_keep: Tensor) -> Tensor:
-    """Return which nodes the edge-induced subgraphs hold.
+def _induced_nodes(instance: PreparedInstance, edge_keep: Tensor, rows: Tensor) -> Tensor:
+    """Return which nodes the edge-induced subgraphs hold: ends of edges, owners of kept features.
 
-    Without an edge, a candidate is the graph's nodes: there is no smaller graph to ask about.
+    Without either, a candidate is the graph's nodes: there is no smaller graph to ask about.
     """
     candidate, edge = edge_keep.nonzero(as_tuple=True)
     node_keep = edge_keep.new_zeros(edge_keep.size(0), instance.num_nodes)
     for ends in instance.data.edge_index:
         node_keep[candidate, ends[edge]] = True
+    for part in instance.groups.features:
+        if part.attribute == "x" and part.by_row:
+            kept = rows[:, part.index.clamp_min(0)] & (part.index >= 0)
+            node_keep |= kept.any(dim=2)
     return _with_anchors(instance, node_keep)
 
 
@@ -124,6 +132,7 @@ def _assemble(
     edge_keep: Tensor,
     node_keep: Tensor | None,
     lit: Tensor | None = None,
+    keep: Tensor | None = None,
 ) -> UnionPart:
     count, num_nodes = edge_keep.size(0), instance.num_nodes
     candidate, edges = edge_keep.nonzero(as_tuple=True)
@@ -135,7 +144,7 @@ def _assemble(
         slot = flat.nonzero().squeeze(1)
         place = (flat.cumsum(0) - 1)[place]
     nodes, owner = slot % num_nodes, torch.div(slot, num_nodes, rounding_mode="floor")
-    return UnionPart(instance, count, nodes, owner, edges, place, lit)
+    return UnionPart(instance, count, nodes, owner, edges, place, lit, keep)
 
 
 def to_batch(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
@@ -203,13 +212,23 @@ def _take(key: str, part: UnionPart) -> Tensor:
     if part.whole and level != "graph":
         return value.clone()  # a model may work in place, and this is the user's
     if level == "edge":
-        return value.index_select(dim, part.edges)
+        return _replaced(key, value.index_select(dim, part.edges), part, part.edges)
     if level == "graph":
         return _repeat(torch.as_tensor(value, device=part.nodes.device), part.count)
     taken = value.index_select(dim, part.nodes)
     if key == "x" and part.lit is not None:
         taken = taken * part.lit.to(taken.dtype).view(-1, *[1] * (taken.dim() - 1))
-    return taken
+    return _replaced(key, taken, part, part.nodes)
+
+
+def _replaced(key: str, value: Tensor, part: UnionPart, taken: Tensor) -> Tensor:
+    """Return rows of an attribute with the features that candidates remove at the baseline."""
+    for features in part.instance.groups.features if part.keep is not None else ():
+        if features.attribute == key:
+            assert part.keep is not None
+            owner = part.owner if taken is part.nodes else part.owner[part.edge_index[0]]
+            value = features.replaced(value, part.keep, owner, taken)
+    return value
 
 
 def _refuse_node_numbers(key: str, data: Data) -> None:

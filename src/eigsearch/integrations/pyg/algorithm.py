@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch_geometric.explain import ExplainerAlgorithm
-from torch_geometric.explain.config import ExplanationType, ModelMode, ModelTaskLevel
+from torch_geometric.explain.config import ExplanationType, MaskType, ModelMode, ModelTaskLevel
 
 from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation, combine
+from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
 from eigsearch.inputs.edge_groups import make_groups
 from eigsearch.inputs.instance import Instance
 from eigsearch.integrations.pyg.inputs import Inputs
+from eigsearch.integrations.pyg.merging import merge
 from eigsearch.options import Options, make_options, takes_options
 from eigsearch.pipeline import Pipeline, explain_stream
 
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
     from eigsearch.options import OptionsDict
 
+# What PyG calls the units of a mask of node features.
+_FEATURES = {
+    MaskType.object: "nodes",
+    MaskType.common_attributes: "columns",
+    MaskType.attributes: "entries",
+}
 _ONE_COLUMN = (
     "Models with several outputs are explained one column at a time: "
     "EiGSearch(forward=lambda model, batch: model(…)[:, [column]])."
@@ -42,6 +49,10 @@ class EiGSearch(ExplainerAlgorithm):
     `edge_score` with a ground truth of node tasks, as the paper does, pass
     `ranker="output_norm"`: its scores have no sign.
 
+    `node_mask_type` adds groups of features to the search: `"common_attributes"` the columns of
+    `x`, `"object"` the features of each node, `"attributes"` each entry. The result then has a
+    `node_mask` and a `feature_score`; without an `edge_mask_type` all edges stay.
+
     PyG's `Explainer` sets the training flag of all sub-modules to that of the model. Where single
     ones differ (a frozen normalisation, say), use `eigsearch.explain`, which restores each.
     """
@@ -55,8 +66,9 @@ class EiGSearch(ExplainerAlgorithm):
         """Tell whether the configuration can be served; the reason why not is logged."""
         if self.model_config.task_level is ModelTaskLevel.edge:
             return _refuse("edge-level tasks are not supported yet; use 'node' or 'graph'")
-        if self.explainer_config.node_mask_type is not None:
-            return _refuse("it explains by edges; leave out 'node_mask_type'")
+        config = self.explainer_config
+        if config.node_mask_type is not None and self.options.features is not None:
+            return _refuse("'node_mask_type' sets the option 'features'; leave one of them out")
         return True
 
     def forward(
@@ -74,7 +86,18 @@ class EiGSearch(ExplainerAlgorithm):
         outputs = self._positions(inputs, index)
         instances = self._questions(inputs, outputs, target)
         results = list(self._answers(model, inputs, instances))
-        return _merge(inputs, [number for number, _ in instances], results)
+        numbers = [number for number, _ in instances]
+        return merge(inputs, numbers, results, self.explainer_config.edge_mask_type is not None)
+
+    def _mask_options(self) -> dict[str, Any]:
+        """Return the options that the types of masks stand for."""
+        config = self.explainer_config
+        masks: dict[str, Any] = {}
+        if config.node_mask_type is not None:
+            masks["features"] = _FEATURES[config.node_mask_type]
+        if config.edge_mask_type is None:
+            masks["groups"] = "none"
+        return masks
 
     def _at_nodes(self) -> bool:
         return self.model_config.task_level is ModelTaskLevel.node
@@ -140,6 +163,7 @@ class EiGSearch(ExplainerAlgorithm):
             self.options,
             task=self.model_config.mode.value,
             return_type=self.model_config.return_type.value,
+            **self._mask_options(),
         )
         if options.forward is not None:
             return options
@@ -164,24 +188,3 @@ def _one_for_each(target: Tensor, rows: int) -> Tensor:
             f"(got {target.numel()}). Pass a vector of class labels. {_ONE_COLUMN}"
         )
     return target.long()
-
-
-def _merge(
-    inputs: Inputs, numbers: Sequence[int], results: Sequence[SubgraphExplanation]
-) -> EdgeInducedExplanation:
-    """Return one explanation: masks united, and the highest score that each edge was given."""
-    mask = inputs.edge_index.new_zeros(inputs.edge_index.size(1), dtype=torch.bool)
-    score = mask.new_full(mask.shape, -torch.inf, dtype=torch.float64)
-    for number, result in zip(numbers, results, strict=True):
-        edges = inputs.edge_ids[number]
-        mask[edges] |= result.edge_mask
-        reached = slice(None) if result.edges is None else result.edges
-        there = edges[reached]
-        score[there] = torch.maximum(score[there], result.edge_score[reached])
-    dtype = inputs.x.dtype if inputs.x.is_floating_point() else torch.get_default_dtype()
-    return EdgeInducedExplanation(
-        edge_mask=mask.to(dtype),
-        edge_score=score.masked_fill(score == -torch.inf, 0.0),
-        details=list(results),
-        **combine([result.summary() for result in results]),
-    )

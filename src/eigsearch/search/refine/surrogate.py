@@ -150,7 +150,7 @@ def _touching_pairs(problem: Problem) -> tuple[Array, Array]:
     """Return the pairs of groups that share a node, as two columns."""
     source, target, group = problem.edges
     removable = group >= 0
-    nodes = int(max(source.max(), target.max())) + 1
+    nodes = int(max(source.max(initial=0), target.max(initial=0))) + 1
     ends = np.zeros((nodes, problem.ranking.count))
     for end in (source, target):
         ends[end[removable], group[removable]] = 1

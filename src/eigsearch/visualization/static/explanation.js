@@ -5,7 +5,7 @@ class ExplanationView {
     Object.assign(this, { item, shared });
     this.root = document.getElementById("explanation-view").content.firstElementChild.cloneNode(true);
     this.parts = partsOf(this.root);
-    this.unit = item.unit;
+    this.unit = item.features.length ? "group" : item.unit;
     this.sizes = item.sizes ?? sliderSizes(item);
     this.stop = new AbortController();
     this.#build();
@@ -21,6 +21,7 @@ class ExplanationView {
     const { item } = this;
     const kept = new Set(item.chosen);
     this.#show(item.size, kept, entryOf(item.found, 0), true);
+    this.picture.showShare(item.agreement ? item.share : null, kept);
   }
 
   // Shows the first `size` groups of the ranking; the chosen subgraph where they are the same.
@@ -47,7 +48,9 @@ class ExplanationView {
     this.ranking = new Ranking(item, item, this.picture.linksOf, links);
     parts.ranking.append(this.ranking.body);
     parts.reason.textContent = item.reason;
-    parts.unit.textContent = this.unit;
+    parts.agreement.textContent = item.agreement;
+    parts.shared.hidden = parts.share.hidden = !item.agreement;
+    parts.unit.textContent = item.features.length ? `${item.unit} or feature` : item.unit;
     parts.for.textContent = `for ${item.output}`;
     parts.facts.append(...factsOf(item, this.shared));
     this.#buildCurve();
@@ -131,7 +134,7 @@ class ExplanationView {
     parts.slider.value = this.sizes.indexOf(nearest(this.sizes, size));
     parts.slider.setAttribute("aria-valuetext", countOf(size, this.unit));
     parts.size.textContent = `${size} of ${countOf(item.groups, this.unit)}`;
-    parts.sentence.textContent = sentenceOf(item, this.shared, size, entry);
+    parts.sentence.textContent = sentenceOf(item, this.shared, size, entry, chosen);
     parts.back.disabled = chosen;
     const values = entry ? [entry.plus, entry.minus, entry.plus - entry.minus] : [null, null, null];
     values.forEach((value, i) => (this.readout[i].textContent = decimals(value)));
@@ -183,14 +186,21 @@ function nearest(sizes, wanted) {
   return sizes.reduce((best, size) => (Math.abs(size - wanted) < Math.abs(best - wanted) ? size : best), sizes[0]);
 }
 
-function sentenceOf(item, shared, size, entry) {
+function sentenceOf(item, shared, size, entry, chosen = false) {
   const whole = decimals(item.value);
   if (item.note) return item.note;
   if (!entry) return `${item.output} = ${whole}. ${notEvaluated(item, size)}`;
   const template = size === 1 ? shared.sentence_of_one : shared.sentence;
-  const unit = size === 1 ? item.unit : `${item.unit}s`;
+  const features = chosen ? item.feature_size : item.feature_ranks.filter((rank) => rank <= size).length;
+  const units = unitsOf(size - features, features, item.unit);
+  const unit = features ? "feature" : item.unit;
   const [kept, removed] = [decimals(entry.kept), decimals(entry.removed)];
-  return words(template, { output: item.output, whole, size, unit, kept, removed });
+  return words(template, { output: item.output, whole, units, unit, kept, removed });
+}
+
+function unitsOf(edges, features, unit) {
+  const parts = edges || !features ? [countOf(edges, unit)] : [];
+  return [...parts, ...(features ? [countOf(features, "feature")] : [])].join(" and ");
 }
 
 function notEvaluated(item, size) {

@@ -30,6 +30,17 @@ class Picture {
     this.halos.replaceChildren(...this.#drawHalos(kept, keptNodes));
   }
 
+  // Shows how many of the equally good answers hold each link that is not kept; null for none.
+  showShare(share, kept) {
+    if (!share) return;
+    this.graph.group.forEach((group, link) => {
+      if (group < 0 || kept.has(group) || !share[group]) return;
+      const halo = makeSvg("path", { class: "shared", d: curvePath(this.graph, link, 0, 0) });
+      halo.style.setProperty("--share", share[group]);
+      this.halos.prepend(halo);
+    });
+  }
+
   // Points at one group, or at none.
   mark(group) {
     this.svg.querySelectorAll(".marked").forEach((element) => element.classList.remove("marked"));

@@ -4,6 +4,8 @@ class Ranking {
   constructor(graph, answer, linksOf, { onMark, onPick }) {
     const strength = strengths(answer.score);
     const groups = answer.rank.map((_, group) => group).sort((a, b) => answer.rank[a] - answer.rank[b]);
+    const edges = groups.length - answer.features.length;
+    const nameOf = (group) => (group < edges ? groupName(graph, linksOf[group]) : answer.features[group - edges]);
     this.rows = new Map();
     this.body = make("tbody");
     for (const group of groups) {
@@ -11,8 +13,9 @@ class Ranking {
       bar.style.setProperty("--strength", Math.abs(strength[group]).toFixed(3));
       const row = make("tr", { "data-group": group, tabindex: this.rows.size ? -1 : 0 },
         make("td", { class: "rank" }, String(answer.rank[group])),
-        make("td", {}, groupName(graph, linksOf[group])),
+        make("td", {}, nameOf(group)),
         make("td", { class: "score" }, scoreText(answer.score[group]), bar));
+      if (answer.agreement) row.append(make("td", { class: "share" }, shareText(answer.share[group])));
       this.rows.set(group, row);
       this.body.append(row);
     }
@@ -59,6 +62,10 @@ function groupName(graph, links) {
     return graph.name[graph.from[link]] + joint + graph.name[graph.to[link]];
   });
   return named.join(", ") + (links.length > 3 ? ` and ${links.length - 3} more` : "");
+}
+
+function shareText(share) {
+  return `${Math.round(100 * share)} %`;
 }
 
 function scoreText(score) {

@@ -1,0 +1,109 @@
+"""Features in the result: masks, sizes, sentence, files, pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import eigsearch
+from eigsearch.errors import InputError
+from eigsearch.store.formats import parquet_to_rows, rows_to_parquet
+from eigsearch.store.rows import RowKey, explanation_of, to_row
+from tests.nets import house, make_net
+
+FEATURES: list[Any] = ["columns", "nodes", "entries", ("columns", "edge_columns")]
+
+
+def explained(features: Any = "columns", node: int | None = None, **options: Any) -> Any:
+    model = make_net("GINE", pool="mean" if node is None else None)
+    return eigsearch.explain(model, house(), node=node, features=features, **options)
+
+
+def test_edges_and_features_are_counted_apart() -> None:
+    ex = explained()
+    assert ex.num_groups == 9 + 5
+    assert ex.num_edge_groups == 9
+    assert ex.edge_size == int(ex.edge_mask.sum()) // 2
+    assert ex.feature_size == int(ex.feature_mask.sum())
+    assert ex.size == ex.edge_size + ex.feature_size
+
+
+def test_the_sentence_names_features_and_baseline() -> None:
+    ex = explained(baseline="mean", search="fixed", size=6)
+    chosen = ex.feature_mask.nonzero().flatten().tolist()
+    assert f"these {ex.edge_size} edges and {ex.feature_size} features alone" in ex.sentence()
+    listed = ", ".join(map(str, chosen[:-1])) + f" and {chosen[-1]}"
+    assert f"Its features: columns {listed};" in ex.sentence()
+    assert "set to their mean in the graph." in ex.sentence()
+    given = explained(baseline=torch.ones(5), groups="none")
+    assert f"these {given.feature_size} features alone" in given.sentence()
+    assert "set to the given baseline." in given.sentence()
+    assert given.config["baseline"] == "tensor [5]"
+
+
+def test_features_that_were_not_asked_for_are_an_error() -> None:
+    ex = eigsearch.explain(make_net(), house())
+    assert ex.node_mask.shape == (9,)
+    with pytest.raises(InputError, match="features='columns'"):
+        _ = ex.feature_score
+    with pytest.raises(InputError, match="features='edge_columns'"):
+        _ = explained().edge_feature_score
+
+
+@pytest.mark.parametrize("node", [None, 5])
+@pytest.mark.parametrize("features", FEATURES)
+def test_json_and_rows_bring_everything_back(features: Any, node: int | None) -> None:
+    ex = explained(features, node, baseline="mean")
+    values = json.loads(json.dumps(ex.to_dict()))
+    again = eigsearch.SubgraphExplanation.from_dict(values, ex.data)
+    (row,) = parquet_to_rows(rows_to_parquet([to_row(RowKey(0, node), ex)]))
+    assert row["edge_size"] == ex.edge_size
+    for other in (again, explanation_of(row, ex.config, ex.data)):
+        assert other.to_dict() == ex.to_dict()
+        assert other.sentence() == ex.sentence()
+        assert torch.equal(other.node_mask, ex.node_mask)
+        assert torch.equal(other.feature_score, ex.feature_score)
+        assert torch.equal(other.subgraph().x, ex.subgraph().x)
+    alone = explanation_of(row, ex.config)
+    assert torch.equal(alone.feature_score, ex.feature_score)
+    assert alone.subgraph().num_edges == ex.subgraph().num_edges
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"attribute": "y"},
+        {"index": [[99]]},
+        {"index": [0]},
+        {"baseline": [[0.0], [0.0]]},
+        {"places": [100]},
+    ],
+)
+def test_a_damaged_file_is_refused(change: dict[str, Any]) -> None:
+    values = explained(node=5).to_dict()
+    values["features"] = [{**values["features"][0], **change}]
+    with pytest.raises(InputError, match="wrong value of `features`"):
+        eigsearch.SubgraphExplanation.from_dict(values)
+
+
+@pytest.mark.parametrize("features", FEATURES)
+def test_a_page_lists_the_features(features: Any, tmp_path: Path) -> None:
+    ex = explained(features)
+    page = ex.save(tmp_path / "page.html").read_text()
+    data = json.loads(page.split('id="data" type="application/json">')[1].split("</script>")[0])
+    (item,) = data["items"]
+    assert len(item["features"]) == ex.num_groups - ex.num_edge_groups
+    assert item["feature_size"] == ex.feature_size
+    assert len(item["rank"]) == len(item["score"]) == ex.num_groups
+    assert item["features"][0] in ("column 0", "node 0", "column 0 of node 0")
+
+
+def test_at_another_size_is_the_same_ranking() -> None:
+    ex = explained()
+    cut = ex.at(ex.size + 1)
+    assert cut.size == ex.size + 1
+    assert cut.edge_size + cut.feature_size == cut.size
