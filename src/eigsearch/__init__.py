@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
+    "CounterfactualSearch",
     "EiGSearch",
     "FailedExplanation",
     "Options",
@@ -13,10 +14,12 @@ __all__ = [
     "explain",
     "explain_dataset",
     "flip",
+    "flip_dataset",
     "studio",
 ]
 
 _HOMES = {
+    "CounterfactualSearch": "integrations.pyg",
     "EiGSearch": "integrations.pyg",
     "FailedExplanation": "explanation",
     "Options": "options",
@@ -24,15 +27,16 @@ _HOMES = {
     "explain": "api",
     "explain_dataset": "api",
     "flip": "counterfactual.api",
+    "flip_dataset": "counterfactual.api",
     "studio": "app.launch",
 }
 
 if TYPE_CHECKING:
     from eigsearch.api import explain, explain_dataset
     from eigsearch.app.launch import studio
-    from eigsearch.counterfactual.api import flip
+    from eigsearch.counterfactual.api import flip, flip_dataset
     from eigsearch.explanation import FailedExplanation, SubgraphExplanation
-    from eigsearch.integrations.pyg import EiGSearch
+    from eigsearch.integrations.pyg import CounterfactualSearch, EiGSearch
     from eigsearch.options import Options
 else:  # a type checker would take such a function for a promise that every name exists
 

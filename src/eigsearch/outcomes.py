@@ -9,7 +9,7 @@ from eigsearch.errors import EigsearchError, InputError, MissingExtraError, Mode
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.failure import FailedExplanation
 from eigsearch.inputs.instance import Instance
-from eigsearch.pipeline import WINDOW, Pipeline
+from eigsearch.pipeline import WINDOW, Explains
 
 _LONGEST_REASON = 500
 ON_ERROR = ("raise", "skip")
@@ -36,7 +36,7 @@ def check_on_error(on_error: str) -> None:
 
 
 def explain_each(
-    pipeline: Pipeline, instances: Iterable[Instance], on_error: str
+    pipeline: Explains, instances: Iterable[Instance], on_error: str
 ) -> Iterator[SubgraphExplanation | FailedExplanation]:
     """Yield an explanation for each instance, in order; those of a window share model calls.
 
@@ -57,7 +57,7 @@ def explain_each(
         start += len(window)
 
 
-def explain_or_fail(pipeline: Pipeline, instances: Sequence[Instance]) -> Iterator[Outcome]:
+def explain_or_fail(pipeline: Explains, instances: Sequence[Instance]) -> Iterator[Outcome]:
     """Yield an explanation or a failure per instance; halving finds the one at fault."""
     if not instances:
         return

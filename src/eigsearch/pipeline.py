@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -143,6 +143,15 @@ class Pipeline:
                 self.model_call.check_reads(part.attribute, instance.data)
         return found
 
+    def prepare_changed(self, instance: Instance, groups: Tensor) -> PreparedInstance:
+        """Return an instance whose graph was changed, with groups of its own.
+
+        The model sees as far as it was seen to in the graph as it was.
+        """
+        level, field = task_level([instance]), self._fields.field or WHOLE_GRAPH
+        (prepared,) = level.prepare([instance], groups, field)
+        return prepared
+
     @property
     def output_type(self) -> OutputType:
         """How outputs are read, known after a prediction."""
@@ -231,7 +240,7 @@ class Pipeline:
     ) -> EvalCoroutine[SubgraphExplanation]:
         """Rank the groups of one instance, search for its subgraph, report what was found."""
         if instance.groups.count == 0:
-            return empty_explanation(instance, self._provenance(instance))
+            return empty_explanation(instance, self.provenance(instance))
         if ranking is None:
             ranking = yield from rank_with(self._ranker, instance, self._configured)
         problem = Problem(
@@ -248,7 +257,7 @@ class Pipeline:
         if self.options.connected:
             problem = problem.grown()
         outcome = yield from self.options.strategy().steps(problem)
-        provenance = self._provenance(instance)
+        provenance = self.provenance(instance)
         return make_explanation(instance, problem.ranking, outcome, provenance)
 
     @cached_property
@@ -257,7 +266,7 @@ class Pipeline:
         options = self.options
         return configure(self.model, options.forward, options.task, options.return_type)
 
-    def _provenance(self, instance: PredictedInstance) -> Provenance:
+    def provenance(self, instance: PredictedInstance) -> Provenance:
         """Return how an explanation of this instance is obtained."""
         engine = self.evaluator.engine_name(instance)
         reason = self.evaluator.why_batched(instance) if engine == "batched" else ""
@@ -277,8 +286,16 @@ class Pipeline:
         return self.options.describe()
 
 
+class Explains(Protocol):
+    """What turns instances into explanations, several at once."""
+
+    def explain(self, instances: Sequence[Instance]) -> Sequence[SubgraphExplanation]:
+        """Return the explanation of each instance."""
+        ...
+
+
 def explain_stream(
-    pipeline: Pipeline, instances: Iterable[Instance]
+    pipeline: Explains, instances: Iterable[Instance]
 ) -> Iterator[SubgraphExplanation]:
     """Yield an explanation for each instance, in order; those of a window share model calls."""
     waiting = iter(instances)

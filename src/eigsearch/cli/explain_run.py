@@ -9,9 +9,11 @@ from typing import Any
 
 from eigsearch import store
 from eigsearch.cli.explainer_args import train_ranker
+from eigsearch.cli.flip_run import flip_findings
 from eigsearch.cli.ground_truth_summary import ground_truth_means
 from eigsearch.cli.number_ranges import parse_selection
 from eigsearch.cli.progress import progress_bar
+from eigsearch.counterfactual.options import FlipOptions
 from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError
 from eigsearch.explainers import Method
@@ -40,6 +42,7 @@ class ExplainRun:
     selection: Selection
     target: int | None = None
     about: dict[str, Any] = field(default_factory=dict)
+    flip: FlipOptions | None = None
 
     @property
     def data(self) -> Any:
@@ -87,8 +90,11 @@ def execute(run: ExplainRun, path: Path, **where: Any) -> dict[str, Any]:
             },
             progress=show,
             train=_training(run),
+            flip=run.flip,
             **where,
         )
+    if run.flip is not None:
+        return flip_findings(path, run.dataset)
     return summarize_run(path, run.dataset)
 
 

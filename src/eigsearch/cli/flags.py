@@ -77,11 +77,25 @@ Search = Annotated[
 Flip = Annotated[
     bool,
     _option(
-        "Find the smallest set of edges whose removal changes the prediction, and print it.",
+        "Find the smallest set of edges whose removal changes the prediction; --search is then "
+        "greedy or exhaustive, --max-size the most edges to change (10).",
         WHAT,
         "--flip",
     ),
 ]
+To = Annotated[
+    float | None,
+    _option("With --flip: the class that is wanted, or the value to cross.", WHAT),
+]
+Add = Annotated[
+    bool | None,
+    _option(
+        "With --flip: edges between nodes that share a neighbour may be added too.",
+        WHAT,
+        "--add",
+    ),
+]
+Answers = Annotated[int | None, _option("With --flip: how many different sets to find.", WHAT)]
 Seed = Annotated[int, _option("Where the randomness of an explainer starts.", HOW)]
 
 Out = Annotated[Path | None, _option("The directory for rows; continues a stopped run.", _WHERE)]

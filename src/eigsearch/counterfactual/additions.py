@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import shortest_path
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -14,29 +15,53 @@ from eigsearch.errors import InputError
 from eigsearch.inputs.attributes import attribute_level
 
 MAX_PAIRS = 10_000  # each is evaluated in every step
+_MOST_AROUND_A_NODE = 1_000  # pairs further away are left out where there are more
 
 
-def pairs_within_two_hops(data: Data) -> Tensor:
+def pairs_within_two_hops(data: Data, node: int | None = None) -> Tensor:
     """Return the pairs of nodes that share a neighbour and no edge, `[2, A]`, each once.
+
+    For the prediction of a node these are the pairs around it: those of the node itself, then
+    those of its neighbours and so on, as long as there are at most 1,000.
 
     Raises:
         InputError: If there are more than 10,000.
     """
-    source, target = data.edge_index.cpu().numpy()
-    nodes = int(data.num_nodes)
-    links = csr_matrix(
-        (np.ones(2 * len(source)), (np.r_[source, target], np.r_[target, source])), (nodes, nodes)
-    )
+    links = _links(data)
     near = (links @ links).tocoo()
-    pairs = {(u, v) for u, v in zip(near.row.tolist(), near.col.tolist(), strict=True) if u < v}
-    present = links.tocoo()
-    pairs -= set(zip(present.row.tolist(), present.col.tolist(), strict=True))
+    upper = near.row < near.col
+    row, column = near.row[upper], near.col[upper]
+    apart = np.asarray(links[row, column]).reshape(-1) == 0
+    pairs = np.column_stack([row[apart], column[apart]]).astype(np.int64)
+    if node is not None:
+        pairs = _around(pairs, links, node)
     if len(pairs) > MAX_PAIRS:
         raise InputError(
             f"Expected at most {MAX_PAIRS:,} pairs of nodes within two hops (got {len(pairs):,}). "
             "Pass the pairs that may be joined as `add`."
         )
-    return torch.tensor(sorted(pairs), dtype=torch.long).reshape(-1, 2).t()
+    return torch.from_numpy(pairs[np.lexsort(pairs.T[::-1])].T.copy())
+
+
+def _links(data: Data) -> csr_matrix:
+    """Return which nodes an edge joins, in either direction."""
+    source, target = data.edge_index.cpu().numpy()
+    ends = np.r_[source, target], np.r_[target, source]
+    nodes = int(data.num_nodes)
+    return csr_matrix((np.ones(2 * len(source)), ends), (nodes, nodes))
+
+
+def _around(pairs: np.ndarray, links: csr_matrix, node: int) -> np.ndarray:
+    """Return the pairs whose nearer end is as few hops from the node as needed to have few."""
+    hops = shortest_path(links, unweighted=True, indices=node)
+    distance = np.minimum(hops[pairs[:, 0]], hops[pairs[:, 1]])
+    chosen = pairs[distance == 0]
+    for most in np.unique(distance[np.isfinite(distance)]):
+        wider = pairs[distance <= most]
+        if len(wider) > _MOST_AROUND_A_NODE:
+            break
+        chosen = wider
+    return chosen
 
 
 def check_pairs(add: Any, data: Data) -> Tensor:

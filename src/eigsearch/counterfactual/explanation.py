@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,13 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from eigsearch.counterfactual.sentence import flip_sentence
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.explanation.checks import unreadable
-from eigsearch.explanation.sentence import decimals, output_name
 from eigsearch.explanation.serialization import from_plain, read_json
+from eigsearch.search import Curve
+
+_WRONG = (KeyError, TypeError, ValueError, RuntimeError, AttributeError, IndexError)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,7 +24,8 @@ class FlipExplanation(SubgraphExplanation):
     """The smallest change of edges that was found to change a prediction.
 
     `keep` and `edge_mask` mark what is removed. All nodes stay, here and in `found`:
-    `found.kept` is the value with these edges alone, `found.removed` that after the change.
+    `found.kept` is the value with these edges alone, `found.removed` that after the change. There
+    is no curve: no other sizes were looked at.
 
     Attributes:
         added: The edges that are added, `[2, A]`.
@@ -29,12 +33,20 @@ class FlipExplanation(SubgraphExplanation):
             regressed value.
         prediction_after: What the model predicts after the change.
         flipped: Whether a change was found.
+        additions: How many edges might have been added.
+        others: Other answers, if several were asked for; they have none themselves.
     """
 
     added: Tensor = field(default_factory=lambda: torch.zeros(2, 0, dtype=torch.long))
     value_after: float = float("nan")
     prediction_after: int | float | None = None
     flipped: bool = False
+    additions: int = 0
+    others: tuple[FlipExplanation, ...] = ()
+
+    def answers(self) -> list[FlipExplanation]:
+        """Return all answers, smallest first; none if there is no change that flips."""
+        return [replace(self, others=()), *self.others] if self.flipped else []
 
     @property
     def removed(self) -> Tensor:
@@ -48,46 +60,62 @@ class FlipExplanation(SubgraphExplanation):
 
     def sentence(self) -> str:
         """Return what changes the prediction, in one sentence."""
-        if not self.flipped:
-            return self.note
-        removed, added = int(self.keep.sum()), self.added.size(1)
-        parts = [f"without {_edges(removed)}"] if removed else []
-        parts += [f"with {_edges(added)} more"] if added else []
-        output = output_name(self, f"class {self.target}")
-        values = f"{output} = {decimals(self.value)}; {' and '.join(parts)} "
-        if self.config.get("task") == "regression":
-            return f"{values}{decimals(self.value_after)}."
-        after = f"class {self.prediction_after}"
-        return f"{values}{decimals(self.value_after)}, and the prediction is {after}."
+        return flip_sentence(self, lambda index: f"class {index}", "edge")
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers of the explanation, without graph and scores."""
+        after = float("nan") if self.prediction_after is None else self.prediction_after
+        return {
+            **super().summary(),
+            "flipped": self.flipped,
+            "value_after": self.value_after,
+            "prediction_after": after,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the features, as plain Python values."""
+        return {**super().to_dict(), **self.change()}
+
+    def change(self) -> dict[str, Any]:
+        """Return what is added and what comes of it, as plain values; `from_change` inverts it."""
         return {
-            **super().to_dict(),
-            "added": self.added.tolist(),
-            "value_after": self.value_after if self.flipped else None,
-            "prediction_after": self.prediction_after,
-            "flipped": self.flipped,
+            **_after(self),
+            "additions": self.additions,
+            "others": [
+                {
+                    **_after(other),
+                    "keep": other.keep.tolist(),
+                    "found": {k: column[0].item() for k, column in other.found.columns().items()},
+                }
+                for other in self.others
+            ],
         }
+
+    @staticmethod
+    def from_change(fields: dict[str, Any], change: dict[str, Any]) -> FlipExplanation:
+        """Return the explanation from its fields as any other has them, and from its change.
+
+        Raises:
+            InputError: If the values describe no change.
+        """
+        try:
+            others = tuple(
+                FlipExplanation(**{**fields, **_other_fields(fields, other)})
+                for other in change["others"]
+            )
+            return FlipExplanation(
+                **fields,
+                **_change_fields(fields, change),
+                additions=int(change["additions"]),
+                others=others,
+            )
+        except _WRONG as error:
+            raise unreadable("no counterfactual") from error
 
     @staticmethod
     def from_dict(values: dict[str, Any], data: Data | None = None) -> FlipExplanation:
         """Return the explanation that `to_dict` described; `data` brings the features back."""
-        fields = from_plain(values, data)
-        try:
-            added = torch.tensor(values["added"], dtype=torch.long).reshape(2, -1)
-            after, flipped = values["value_after"], bool(values["flipped"])
-            value = fields["value"] if after is None else float(after)
-            prediction = values["prediction_after"]
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise unreadable("no counterfactual") from error
-        return FlipExplanation(
-            **fields,
-            added=added,
-            value_after=value,
-            prediction_after=prediction,
-            flipped=flipped,
-        )
+        return FlipExplanation.from_change(from_plain(values, data), values)
 
     @staticmethod
     def load(path: str | Path, data: Data | None = None) -> FlipExplanation:
@@ -103,5 +131,30 @@ class FlipExplanation(SubgraphExplanation):
         )
 
 
-def _edges(count: int) -> str:
-    return "one edge" if count == 1 else f"{count} edges"
+def _after(answer: FlipExplanation) -> dict[str, Any]:
+    """Return what is added, and what the model says then."""
+    return {
+        "flipped": answer.flipped,
+        "value_after": answer.value_after if answer.flipped else None,
+        "prediction_after": answer.prediction_after,
+        "added": answer.added.tolist(),
+    }
+
+
+def _change_fields(fields: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    after, prediction = change["value_after"], change["prediction_after"]
+    classes = fields["config"].get("task") != "regression"
+    return {
+        "added": torch.tensor(change["added"], dtype=torch.long).reshape(2, -1),
+        "value_after": fields["value"] if after is None else float(after),
+        "prediction_after": int(prediction) if classes and prediction is not None else prediction,
+        "flipped": bool(change["flipped"]),
+    }
+
+
+def _other_fields(fields: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **_change_fields(fields, other),
+        "keep": torch.tensor(other["keep"], dtype=torch.bool),
+        "found": Curve.from_columns({name: [value] for name, value in other["found"].items()}),
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from math import comb
@@ -10,13 +10,13 @@ from math import comb
 import numpy as np
 
 from eigsearch._utils.tolerances import SCORE_TIE
+from eigsearch.candidates import EvalCoroutine
 from eigsearch.errors import InputError
 
 Array = np.ndarray
-Toggles = tuple[int, ...]  # ascending positions
 
-# Margins of rows, each of which marks the positions that are toggled.
-Evaluate = Callable[[Array], Array]
+# Sets of one size are rows of ascending positions, `[n, size]`. Returns the margin of each.
+Evaluate = Callable[[Array], EvalCoroutine[Array]]
 
 MAX_SUBSETS = 2**18  # sets that the exhaustive search evaluates at most
 _BEAM = 4  # sets of each size that are grown further
@@ -27,102 +27,148 @@ _ROWS = 1 << 14  # sets that the exhaustive search lays out together
 class Flip:
     """A set of toggles that changes the prediction, and the margin that it leads to."""
 
-    toggles: Toggles
+    toggles: tuple[int, ...]
     margin: float
 
 
-def greedy_flips(evaluate: Evaluate, width: int, max_size: int, answers: int) -> list[Flip]:
+@dataclass(frozen=True, eq=False)
+class Space:
+    """What may be toggled, and what that does.
+
+    Attributes:
+        alone: The margin of each toggle alone.
+        evaluate: Returns the margins of sets.
+        allows: Returns whether a set leads to a graph that can be.
+        max_size: The most toggles in a set.
+        answers: How many sets to find.
+    """
+
+    alone: Array
+    evaluate: Evaluate
+    allows: Callable[[Array], bool]
+    max_size: int
+    answers: int
+
+    @property
+    def sizes(self) -> range:
+        """The sizes to try."""
+        return range(1, min(self.max_size, len(self.alone)) + 1)
+
+    def margins(self, sets: Array) -> EvalCoroutine[Array]:
+        """Return the margins of sets of one size."""
+        if sets.shape[1] == 1:
+            return self.alone[sets[:, 0]]
+        return (yield from self.evaluate(sets))
+
+
+def greedy_flips(space: Space) -> EvalCoroutine[list[Flip]]:
     """Return small sets that change the prediction, grown toggle by toggle, smallest first.
 
     Of each size the few sets with the lowest margins grow on. A set that changes the prediction is
     reduced to its smallest part that still does.
-
-    Args:
-        evaluate: Returns the margins of rows of toggles.
-        width: The number of positions that can be toggled.
-        max_size: The most toggles.
-        answers: How many sets to find.
     """
     found: list[Flip] = []
-    beam: list[Toggles] = [()]
-    for _ in range(min(max_size, width)):
-        sets = _grown(beam, width, found)
-        if not sets:
+    beam = np.zeros((1, 0), np.int64)
+    width = len(space.alone)
+    for _ in space.sizes:
+        sets = _without(_grown(beam, width), found)
+        if not len(sets):
             break
-        margin = evaluate(_rows(sets, width))
+        margin = yield from space.margins(sets)
         order = _order(margin)
-        flips = [Flip(sets[i], float(margin[i])) for i in order if margin[i] < 0]
-        for flip in flips:
-            _add(found, _reduced(evaluate, flip, width))
-        if len(found) >= answers:
+        for entry in order[margin[order] < 0]:
+            if _is_new(sets[entry], found) and space.allows(sets[entry]):
+                flip = Flip(tuple(sets[entry].tolist()), float(margin[entry]))
+                found.append((yield from _reduced(space, flip)))
+        if len(found) >= space.answers:
             break
-        beam = [sets[i] for i in order if margin[i] >= 0][: max(_BEAM, answers)]
-    return sorted(found, key=lambda flip: len(flip.toggles))[:answers]
+        most = max(_BEAM, space.answers)
+        growing = (entry for entry in order[margin[order] >= 0] if space.allows(sets[entry]))
+        beam = sets[list(islice(growing, most))]
+    return sorted(_smallest(found), key=lambda flip: len(flip.toggles))[: space.answers]
 
 
-def exhaustive_flips(evaluate: Evaluate, width: int, max_size: int, answers: int) -> list[Flip]:
-    """Return the smallest sets that change the prediction, of all sets; see `greedy_flips`.
+def exhaustive_flips(space: Space) -> EvalCoroutine[list[Flip]]:
+    """Return the smallest sets that change the prediction, of all sets.
 
     Raises:
         InputError: If there are too many sets.
     """
     found: list[Flip] = []
-    for size in range(1, min(max_size, width) + 1):
+    width = len(space.alone)
+    for size in space.sizes:
         _check_count(width, size)
         subsets = combinations(range(width), size)
         flips: list[Flip] = []
-        while sets := [s for s in islice(subsets, _ROWS) if not _holds_any(s, found)]:
-            margin = evaluate(_rows(sets, width))
-            flips += [Flip(sets[i], float(margin[i])) for i in np.flatnonzero(margin < 0)]
+        while len(sets := _block(subsets, size)):
+            sets = _without(sets, found)
+            margin = yield from space.margins(sets)
+            flips += [
+                Flip(tuple(sets[entry].tolist()), float(margin[entry]))
+                for entry in np.flatnonzero(margin < 0)
+                if space.allows(sets[entry])
+            ]
         order = _order(np.array([flip.margin for flip in flips]))
-        found += [flips[i] for i in order]
-        if len(found) >= answers:
+        found += [flips[entry] for entry in order]
+        if len(found) >= space.answers:
             break
-    return found[:answers]
+    return found[: space.answers]
 
 
-def _grown(beam: Sequence[Toggles], width: int, found: Sequence[Flip]) -> list[Toggles]:
-    """Return the sets with one toggle more, without those that hold a set found before."""
-    grown = dict.fromkeys(
-        tuple(sorted((*toggles, position)))
+SEARCHES = {"greedy": greedy_flips, "exhaustive": exhaustive_flips}
+
+
+def _grown(beam: Array, width: int) -> Array:
+    """Return the different sets with one toggle more, in the order of the sets and toggles."""
+    grown = [
+        np.column_stack([np.broadcast_to(toggles, (width, len(toggles))), np.arange(width)])
         for toggles in beam
-        for position in range(width)
-        if position not in toggles
-    )
-    return [toggles for toggles in grown if not _holds_any(toggles, found)]
+    ]
+    sets = np.concatenate(grown) if grown else np.zeros((0, beam.shape[1] + 1), np.int64)
+    repeated = (sets[:, :-1] == sets[:, -1:]).any(axis=1)
+    sets = np.sort(sets[~repeated], axis=1)
+    _, first = np.unique(sets, axis=0, return_index=True)
+    return sets[np.sort(first)]
 
 
-def _holds_any(toggles: Toggles, found: Sequence[Flip]) -> bool:
-    return any(set(flip.toggles) <= set(toggles) for flip in found)
+def _without(sets: Array, found: list[Flip]) -> Array:
+    """Return the sets that hold none of those found."""
+    for flip in found:
+        sets = sets[np.isin(sets, flip.toggles).sum(axis=1) < len(flip.toggles)]
+    return sets
 
 
-def _add(found: list[Flip], flip: Flip) -> None:
-    """Add a set, unless it holds another one."""
-    if not _holds_any(flip.toggles, found):
-        found.append(flip)
+def _is_new(toggles: Array, found: list[Flip]) -> bool:
+    return not any(set(flip.toggles) <= set(toggles.tolist()) for flip in found)
 
 
-def _reduced(evaluate: Evaluate, flip: Flip, width: int) -> Flip:
+def _smallest(found: list[Flip]) -> list[Flip]:
+    """Return the sets that hold no other one; of equal ones the first."""
+    sets = [frozenset(flip.toggles) for flip in found]
+    return [
+        flip
+        for number, flip in enumerate(found)
+        if not any(other < sets[number] for other in sets) and sets[number] not in sets[:number]
+    ]
+
+
+def _reduced(space: Space, flip: Flip) -> EvalCoroutine[Flip]:
     """Return the set without the toggles that it does not need."""
     while len(flip.toggles) > 1:
-        parts = list(combinations(flip.toggles, len(flip.toggles) - 1))
-        margin = evaluate(_rows(parts, width))
-        if not (margin < 0).any():
+        parts = np.array(list(combinations(flip.toggles, len(flip.toggles) - 1)), np.int64)
+        margin = yield from space.margins(parts)
+        order = _order(margin)
+        able = [entry for entry in order[margin[order] < 0] if space.allows(parts[entry])]
+        if not able:
             break
-        best = int(_order(margin)[0])
-        flip = Flip(parts[best], float(margin[best]))
+        flip = Flip(tuple(parts[able[0]].tolist()), float(margin[able[0]]))
     return flip
 
 
-def _rows(sets: Sequence[Toggles], width: int) -> Array:
-    rows = np.zeros((len(sets), width), bool)
-    number = np.repeat(np.arange(len(sets)), [len(toggles) for toggles in sets])
-    rows[number, list(_flat(sets))] = True
-    return rows
-
-
-def _flat(sets: Sequence[Toggles]) -> Iterator[int]:
-    return chain.from_iterable(sets)
+def _block(subsets: combinations[tuple[int, ...]], size: int) -> Array:
+    """Return the next subsets as rows."""
+    flat = chain.from_iterable(islice(subsets, _ROWS))
+    return np.fromiter(flat, np.int64).reshape(-1, size)
 
 
 def _order(margin: Array) -> Array:

@@ -12,6 +12,7 @@ from torch_geometric.explain import Explanation
 _NEVER_CUT = {
     "size", "num_groups", "sparsity", "fidelity_plus", "fidelity_minus", "gain", "curve",
     "details", "index", "target", "prediction", "feature_score",
+    "flipped", "value_after", "prediction_after",
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch_geometric.data import Data
 
+from eigsearch.counterfactual.options import FlipOptions
 from eigsearch.errors import ModelError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.failure import FailedExplanation
@@ -17,7 +18,6 @@ from eigsearch.parallel.backend import check_workers, perform
 from eigsearch.parallel.run_to_directory import as_source, make_plan
 from eigsearch.parallel.sources import Source
 from eigsearch.parallel.worker import ExplainJob
-from eigsearch.pipeline import Pipeline
 from eigsearch.store import ShardFiles, explanation_of
 from eigsearch.store.formats import parquet_to_rows
 
@@ -33,6 +33,7 @@ def explain_many(
     ray: str | None = None,
     num_gpus: float = 0.0,
     on_error: str = "raise",
+    flip: FlipOptions | None = None,
 ) -> Iterator[SubgraphExplanation | FailedExplanation]:
     """Yield an explanation for each graph (or node), in order, computed by many workers.
 
@@ -42,16 +43,17 @@ def explain_many(
     options = options or Options()
     check_workers(workers, ray, num_gpus)
     check_on_error(on_error)
-    Pipeline(model, options)
     source = as_source(data)
     plan = make_plan(source, None, node, target, None)
     graph = None if node is None else source
-    job = ExplainJob(model, options, graph=graph, device="cuda" if num_gpus else None)
+    job = ExplainJob(model, options, graph=graph, device="cuda" if num_gpus else None, flip=flip)
+    job.pipeline(model)  # raises for an unusable model
+    config = job.describe()
     shards = perform(job, plan.shards(), workers=workers, ray=ray, num_gpus=num_gpus)
     for shard in _in_order(shards):
         for row in parquet_to_rows(shard.rows):
             if row["error"] is None:
-                yield explanation_of(row, options.describe(), source[row["index"]])
+                yield explanation_of(row, config, source[row["index"]])
                 continue
             kind = shard.error or ModelError
             failed = FailedExplanation(row["index"], row["error"], row["node"], kind)

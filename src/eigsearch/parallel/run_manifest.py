@@ -8,7 +8,6 @@ from typing import Any
 from torch import Tensor
 
 from eigsearch._utils.fingerprint import digest_of, held_digest, model_digest
-from eigsearch.options import Options
 from eigsearch.parallel.sharding import Plan
 from eigsearch.parallel.sources import Source
 from eigsearch.parallel.worker import ExplainJob
@@ -34,7 +33,7 @@ def manifest_of(
         "target": plan.targets
         if isinstance(plan.targets, int | None)
         else _describe_selection(plan.targets),
-        **_describe_options(job.options),
+        **_describe_options(job),
         **about,
     }
     if job.device is not None:
@@ -42,9 +41,10 @@ def manifest_of(
     return Manifest(config, len(plan.items), plan.shard_size, dict(names))
 
 
-def _describe_options(options: Options) -> dict[str, Any]:
+def _describe_options(job: ExplainJob) -> dict[str, Any]:
     """Return the options as JSON values, with hashes of their hidden state."""
-    described = {k: v for k, v in options.describe().items() if k != "versions"}
+    options = job.options
+    described = {k: v for k, v in job.describe().items() if k != "versions"}
     if isinstance(options.groups, Tensor):
         described["groups"] = digest_of([{"groups": options.groups}])
     held = {name: held_digest(getattr(options, name)) for name in ("forward", "ranker", "search")}

@@ -12,6 +12,7 @@ from typing import Any
 from torch_geometric.data import Data, OnDiskDataset
 
 from eigsearch._utils.gc_freeze import gc_frozen
+from eigsearch.counterfactual.options import FlipOptions
 from eigsearch.errors import InputError, ModelError
 from eigsearch.inputs.arguments import Classes, Nodes, parse_nodes, parse_targets
 from eigsearch.options import Options
@@ -20,7 +21,6 @@ from eigsearch.parallel.run_manifest import RANKER, manifest_of
 from eigsearch.parallel.sharding import Plan, check_shard_size, default_shard_size
 from eigsearch.parallel.sources import DatabaseSource, MemorySource, Source
 from eigsearch.parallel.worker import ExplainJob
-from eigsearch.pipeline import Pipeline
 from eigsearch.store import ResultDirectory, Writer
 
 _FEW_FAILURES = 10  # failures that never stop a run, whatever their share
@@ -84,6 +84,7 @@ def explain_to(
     names: Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
     train: Callable[[], None] | None = None,
+    flip: FlipOptions | None = None,
 ) -> Progress:
     """Explain predictions into a directory, one row each.
 
@@ -110,6 +111,7 @@ def explain_to(
         names: What numbers stand for, such as `class_names`, for the manifest.
         progress: Called after each shard.
         train: Trains the ranker; called after all other checks.
+        flip: What is to change, to find counterfactuals instead of explanations.
 
     Returns:
         The progress at the end of the run.
@@ -121,11 +123,11 @@ def explain_to(
     options = options or Options()
     check_workers(workers, ray, num_gpus)
     _check_max_failures(max_failures)
-    Pipeline(model, options)  # raises for an unusable model, before anything is written
     source = as_source(data)
     plan = make_plan(source, index, node, target, shard_size)
     graph = None if node is None else source
-    job = ExplainJob(model, options, seed, graph, device or ("cuda" if num_gpus else None))
+    job = ExplainJob(model, options, seed, graph, device or ("cuda" if num_gpus else None), flip)
+    job.pipeline(model)  # raises for an unusable model, before anything is written
     record = partial(manifest_of, job, source, plan, about or {}, names or {})
     directory = ResultDirectory(path)
     if train is not None:

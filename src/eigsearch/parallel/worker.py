@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from eigsearch.counterfactual.options import FlipOptions, describe
+from eigsearch.counterfactual.pipeline import FlipPipeline
 from eigsearch.errors import MissingExtraError
 from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
@@ -17,7 +19,7 @@ from eigsearch.outcomes import Failure, Outcome, explain_or_fail, failure_of
 from eigsearch.parallel.sharding import Shard
 from eigsearch.parallel.sources import Source
 from eigsearch.parallel.sources.base import ChangedSourceError
-from eigsearch.pipeline import WINDOW, Pipeline
+from eigsearch.pipeline import WINDOW, Explains, Pipeline
 from eigsearch.store import Row, RowKey, ShardFiles
 from eigsearch.store.formats import rows_to_lines, rows_to_parquet, times_to_parquet
 from eigsearch.store.rows import failed_row, to_row
@@ -33,6 +35,7 @@ class ExplainJob:
         seed: Where the randomness of an explainer starts, together with the shard's number.
         graph: The source of the one graph of a node set; None where graphs are explained.
         device: Where a worker computes; None leaves the model and the graphs where they are.
+        flip: What is to change, where counterfactuals are asked for.
     """
 
     model: Any
@@ -40,6 +43,17 @@ class ExplainJob:
     seed: int = 0
     graph: Source | None = None
     device: str | None = None
+    flip: FlipOptions | None = None
+
+    def pipeline(self, model: Any) -> Explains:
+        """Return what explains predictions of the model as it is on this worker."""
+        if self.flip is not None:
+            return FlipPipeline(model, self.options, self.flip)
+        return Pipeline(model, self.options)
+
+    def describe(self) -> dict[str, Any]:
+        """Return how predictions are explained, as plain values."""
+        return self.options.describe() if self.flip is None else describe(self.options, self.flip)
 
     def open(self) -> Worker:
         """Return a worker with everything loaded."""
@@ -74,7 +88,7 @@ class Worker:
         seconds: list[float] = []
         failures: list[Failure] = []
         # One per shard: what it learns about the model must not depend on earlier shards.
-        pipeline = Pipeline(self._model, self.job.options)
+        pipeline = self.job.pipeline(self._model)
         with single_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.job.seed + shard.number)
             for start in range(0, len(shard.items), WINDOW):
@@ -87,7 +101,7 @@ class Worker:
         return rows, seconds, failures
 
     def _explain_window(
-        self, pipeline: Pipeline, shard: Shard, window: Sequence[int]
+        self, pipeline: Explains, shard: Shard, window: Sequence[int]
     ) -> list[tuple[RowKey, Outcome]]:
         """Return the outcomes of graphs that share model calls."""
         inputs = [self._load(shard, position) for position in window]

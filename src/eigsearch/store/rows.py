@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.same_graph import check_same_graph
 from eigsearch.explanation.serialization import (
@@ -54,6 +55,7 @@ def to_row(key: RowKey, explanation: SubgraphExplanation) -> Row:
         "path": _path_columns(explanation.path),
         "agreement": agreement_to_plain(explanation.agreement),
         "features": _feature_columns(explanation.features),
+        "flip": explanation.change() if isinstance(explanation, FlipExplanation) else None,
     }
 
 
@@ -65,30 +67,40 @@ def explanation_of(
     Without `data` the graph has its edges and no features; for a node it then has only the edges
     of the computation graph.
     """
-    prediction, saved, edges = row["prediction"], _graph_of(row), None
+    saved, edges = _graph_of(row), None
     if data is not None:
         edges = None if row["edge_id"] is None else torch.tensor(row["edge_id"], dtype=torch.long)
         check_same_graph(data, saved.num_nodes, saved.edge_index, edges)
-    return SubgraphExplanation(
-        data=saved if data is None else data,
-        target=row["target"],
-        prediction=prediction if row["task"] == "regression" else int(prediction),
-        value=row["value"],
-        keep=torch.tensor(row["group_keep"], dtype=torch.bool),
-        score=torch.tensor(row["group_score"], dtype=torch.float64),
-        order=torch.tensor(row["group_order"], dtype=torch.long),
-        group=torch.tensor(row["edge_group"], dtype=torch.long),
-        curve=_curve(row["curve"]),
-        found=_curve(row["found"]),
-        node=row["node"],
-        edges=edges,
-        engine=row["engine"],
-        config={**config, "task": row["task"], "return_type": row["return_type"]},
-        note=row["note"],
-        path=path_from_plain(row["path"]),
-        agreement=agreement_from_plain(row["agreement"]),
-        features=tuple(map(features_from_plain, row["features"])),
-    )
+    fields = _fields(row, config, saved if data is None else data, edges)
+    change = row.get("flip")  # rows of earlier versions have no such column
+    if change is not None:
+        return FlipExplanation.from_change(fields, change)
+    return SubgraphExplanation(**fields)
+
+
+def _fields(row: Row, config: dict[str, Any], data: Data, edges: Tensor | None) -> dict[str, Any]:
+    """Return the fields that every explanation has."""
+    prediction = row["prediction"]
+    return {
+        "data": data,
+        "target": row["target"],
+        "prediction": prediction if row["task"] == "regression" else int(prediction),
+        "value": row["value"],
+        "keep": torch.tensor(row["group_keep"], dtype=torch.bool),
+        "score": torch.tensor(row["group_score"], dtype=torch.float64),
+        "order": torch.tensor(row["group_order"], dtype=torch.long),
+        "group": torch.tensor(row["edge_group"], dtype=torch.long),
+        "curve": _curve(row["curve"]),
+        "found": _curve(row["found"]),
+        "node": row["node"],
+        "edges": edges,
+        "engine": row["engine"],
+        "config": {**config, "task": row["task"], "return_type": row["return_type"]},
+        "note": row["note"],
+        "path": path_from_plain(row["path"]),
+        "agreement": agreement_from_plain(row["agreement"]),
+        "features": tuple(map(features_from_plain, row["features"])),
+    }
 
 
 def chosen_edges(rows: Sequence[Row]) -> list[list[list[int]]]:

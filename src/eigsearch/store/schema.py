@@ -45,6 +45,19 @@ _FEATURES = pa.struct(
         ("places", _INTEGERS),
     ]
 )
+_CHANGE = [
+    ("flipped", pa.bool_()),
+    ("value_after", pa.float64()),
+    ("prediction_after", pa.float64()),
+    ("added", _list(_INTEGERS)),  # sources and targets
+]
+_FLIP = pa.struct(
+    [
+        *_CHANGE,
+        ("additions", pa.int64()),
+        ("others", _list(pa.struct([*_CHANGE, ("keep", _list(pa.bool_())), ("found", _POINT)]))),
+    ]
+)
 
 ROWS = pa.schema(
     [
@@ -85,6 +98,7 @@ ROWS = pa.schema(
         ("path", _list(_STEP)),
         ("agreement", _AGREEMENT),  # near-optimal subgraphs; null if all of them are in the curve
         ("features", _list(_FEATURES)),  # the groups of features, which follow those of edges
+        ("flip", _FLIP),  # what a counterfactual changes; null for other explanations
     ],
     metadata={"eigsearch": str(SCHEMA_VERSION)},
 )

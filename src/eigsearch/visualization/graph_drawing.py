@@ -12,7 +12,7 @@ from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.visualization.labels import Names
 from eigsearch.visualization.layout import Positions, layout
 from eigsearch.visualization.link_selection import choose_links
-from eigsearch.visualization.links import Link, links_of
+from eigsearch.visualization.links import Link, added_links, links_of
 from eigsearch.visualization.molecule import Molecule, Pair, coordinates, read_molecule, ring_sides
 
 _NOTABLE = 0.05  # smallest share of the best score for which a link is drawn first
@@ -63,13 +63,27 @@ def draw(
     first = explanations[0]
     every = links_of(first)
     links = choose_links(every, _chosen(explanations), _notable(explanations), first.node)
+    added = added_links(first)
     nodes = _drawn_nodes(first, links, complete=len(links) == len(every))
+    nodes = sorted({*nodes, *(end for link in added for end in link[:2])})
     all_nodes = len(nodes) == first.data.num_nodes
     molecule = read_molecule(first.data, names) if all_nodes and first.edges is None else None
     index = {node: position for position, node in enumerate(nodes)}
     local = [link._replace(start=index[link.start], end=index[link.end]) for link in links]
     texts = _texts(first, nodes, names, molecule)
-    return _laid_out(nodes, local, molecule, texts, len(every), positions)
+    drawing = _laid_out(nodes, local, molecule, texts, len(every), positions)
+    return _with_added(drawing, added, index) if added else drawing
+
+
+def _with_added(drawing: Drawing, added: Sequence[Link], index: dict[int, int]) -> Drawing:
+    """Return the drawing with links that the graph does not have, in the layout that it has."""
+    new = [link._replace(start=index[link.start], end=index[link.end]) for link in added]
+    return replace(
+        drawing,
+        links=(*drawing.links, *new),
+        orders=(*drawing.orders, *[1.0] * len(new)),
+        sides=(*drawing.sides, *[0] * len(new)),
+    )
 
 
 def redraw(

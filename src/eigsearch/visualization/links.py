@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.explanation.explanation import SubgraphExplanation
 
 
@@ -21,6 +22,7 @@ class Link(NamedTuple):
         group: Group of the edge; -1 if it is never removed.
         arrow: Whether the line has a direction.
         bend: Sideways bend in steps, to separate links between the same two nodes.
+        added: Whether the graph does not have it, and a counterfactual adds it.
     """
 
     start: int
@@ -28,6 +30,7 @@ class Link(NamedTuple):
     group: int
     arrow: bool = False
     bend: int = 0
+    added: bool = False
 
 
 def links_of(explanation: SubgraphExplanation) -> list[Link]:
@@ -36,6 +39,13 @@ def links_of(explanation: SubgraphExplanation) -> list[Link]:
     if explanation.edges is not None:
         edge_index = edge_index[:, explanation.edges.cpu()]
     return bend_apart(_join_directions(edge_index, explanation.group.cpu()))
+
+
+def added_links(explanation: SubgraphExplanation) -> list[Link]:
+    """Return the links that a counterfactual adds; none for any other explanation."""
+    if not isinstance(explanation, FlipExplanation):
+        return []
+    return [Link(start, end, -1, added=True) for start, end in explanation.added.t().tolist()]
 
 
 def _join_directions(edge_index: Tensor, group: Tensor) -> list[Link]:

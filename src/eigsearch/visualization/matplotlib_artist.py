@@ -63,6 +63,8 @@ class Artist:
             base = INK if self.kept[index] and drawing.molecule else _BOND
             colour = _mix(ROLES["for" if score >= 0 else "against"].light, base, strength)
             dash = ":" if link.group < 0 else "-"
+            if link.added:
+                colour, dash = _mix(ROLES["gain"].light, base, 1.0), "--"
             for shift, trim in bond_lines(drawing, index):
                 path = link_path(drawing, index, shift, trim)
                 self._stroke(path, 1.9 + 3.2 * strength, color=colour, linestyle=dash, zorder=1)

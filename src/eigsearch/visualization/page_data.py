@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.features import group_names
 from eigsearch.explanation.sentence import agreement_sentence
 from eigsearch.search import Curve
 from eigsearch.visualization.graph_drawing import Drawing
 from eigsearch.visualization.labels import Names, output_name, true_label
-from eigsearch.visualization.sentences import reason
+from eigsearch.visualization.sentences import reason, sentence
 
 _MOST_SIZES = 400  # steps of the slider; a larger graph shows every n-th size
 _MOST_FEATURES = 200  # rows of features in a ranking, the best ones
@@ -26,8 +27,9 @@ def picture(drawing: Drawing, node: int | None) -> dict[str, Any]:
         "side": list(drawing.sides),
         "bend": [link.bend for link in drawing.links],
         "arrow": [int(link.arrow) for link in drawing.links],
+        "added": [int(link.added) for link in drawing.links],
     }
-    defaults = {"order": 1, "side": 0, "bend": 0, "arrow": 0}
+    defaults = {"order": 1, "side": 0, "bend": 0, "arrow": 0, "added": 0}
     return {
         "molecule": drawing.molecule,
         "x": [int(x) for x in drawing.positions[:, 0]],
@@ -70,6 +72,24 @@ def answer(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> 
         "found": _columns(explanation.found, range(len(explanation.found))),
         "reason": reason(explanation),
         "note": explanation.note,
+        **_change(explanation, drawing, names),
+    }
+
+
+def _change(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> dict[str, Any]:
+    """Return what a counterfactual changes; it has one size only."""
+    if not isinstance(explanation, FlipExplanation):
+        return {}
+    after = explanation.prediction_after
+    return {
+        "flip": {
+            "sentence": sentence(explanation, names, unit_of(drawing)),
+            "flipped": explanation.flipped,
+            "removed": int(explanation.keep.sum()),
+            "added": explanation.added.size(1),
+            "prediction": None if after is None else _number(after),
+        },
+        "sizes": [explanation.size],
     }
 
 

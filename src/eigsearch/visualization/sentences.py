@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from eigsearch._utils.tolerances import gain_rounding
+from eigsearch.counterfactual.explanation import FlipExplanation
+from eigsearch.counterfactual.sentence import flip_sentence
 from eigsearch.explanation import sentence as sentences
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.sentence import decimals
@@ -11,11 +13,15 @@ from eigsearch.visualization.labels import Names
 
 def sentence(explanation: SubgraphExplanation, names: Names, unit: str) -> str:
     """Return the explanation in one sentence; `unit` is the singular of what is counted."""
+    if isinstance(explanation, FlipExplanation):
+        return flip_sentence(explanation, names.class_name, unit)
     return sentences.sentence(explanation, names.class_name(explanation.target), unit)
 
 
 def reason(explanation: SubgraphExplanation) -> str:
     """Return one sentence on why the explanation has its size."""
+    if isinstance(explanation, FlipExplanation):
+        return _reason_of_flip(explanation)
     if explanation.note or not len(explanation.curve):
         return ""
     curve = explanation.curve
@@ -36,6 +42,13 @@ def reason(explanation: SubgraphExplanation) -> str:
         f"highest gain of the {len(sizes)} sizes tried, from {int(sizes[0])} to {int(sizes[-1])}"
         + (", and the smallest size that reaches it." if tied else ".")
     )
+
+
+def _reason_of_flip(answer: FlipExplanation) -> str:
+    """Return which changes were looked at."""
+    most, additions = answer.config.get("max_size"), answer.additions
+    kinds = f"could be removed and {additions} added" if additions else "could be removed"
+    return f"{answer.num_groups} edges {kinds}, at most {most} together; all nodes stay."
 
 
 def _signed(value: float) -> str:

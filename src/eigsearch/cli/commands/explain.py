@@ -25,6 +25,9 @@ def explain(
     node: flags.Node = None,
     target: flags.Target = None,
     flip: flags.Flip = False,
+    to: flags.To = None,
+    add: flags.Add = None,
+    answers: flags.Answers = None,
     data_root: flags.DataRoot = None,
     explainer: flags.Explainer = "eig_search",
     search: flags.Search = None,
@@ -56,20 +59,30 @@ def explain(
 
         eigsearch explain --dataset BA-Shapes --node 300:400 --out results --workers 8
 
-    The smallest sets of edges whose removal changes the prediction, for three molecules:
+    The smallest sets of edges whose removal or addition changes the prediction:
 
-        eigsearch explain --dataset MUTAG --model gcn --index 0:3 --flip
+        eigsearch explain --dataset MUTAG --model gcn --index 0:50 --flip --add --out flips
     """
     from eigsearch._utils.atomic_files import path_inside
     from eigsearch.cli.console import print_line
     from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import make_ranker
+    from eigsearch.cli.flip_run import parse_flip
     from eigsearch.cli.loading import load_data, parse_features, parse_groups
     from eigsearch.cli.model_loading import check_device, describe_model, load_network
     from eigsearch.cli.output_files import check_outputs
     from eigsearch.cli.output_reading import settle_reading
     from eigsearch.options import Options
 
+    wanted = parse_flip(
+        flip,
+        own={"to": _number(to), "add": add, "answers": answers},
+        search=search,
+        explainer=None if explainer == "eig_search" else explainer,
+        options=options,
+    )
+    if wanted is not None:
+        search, options["max_size"] = None, None  # they are about the change
     options["groups"] = parse_groups(options["groups"])
     options["features"] = parse_features(options["features"])
     graphs = load_data(dataset, data, data_root, "node" if node is not None else None)
@@ -80,13 +93,10 @@ def explain(
         ranker=make_ranker(explainer, seed),
         search=_search(search, options["size"]),
     )
-    if flip:
-        _print_flips(graphs, network, settings, selection, json, writes=out or report)
-        return
     page = None if report is None else path_inside(out or Path(), report)
     check_outputs(out, page, len(selection))
     about = {"explainer": explainer, **describe_model(model, model_args)}
-    run = ExplainRun(graphs, network, settings, selection, target, about)
+    run = ExplainRun(graphs, network, settings, selection, target, about, wanted)
     run, reading = settle_reading(run)
     if reading and not json:
         print_line(reading)
@@ -105,23 +115,13 @@ def explain(
         _print_results(found, run.dataset, path, out, page, json)
 
 
-def _print_flips(
-    graphs: Any, network: Any, options: Any, selection: Any, json: bool, writes: object
-) -> None:
-    from eigsearch.cli.flip_run import print_flips
-    from eigsearch.errors import InputError
+def _number(value: float | None) -> int | float | None:
+    """Return a whole number as the class that it may be.
 
-    if options.features is not None:
-        raise InputError(
-            "Expected --flip without --features (got both). It changes edges alone; leave one of "
-            "them out."
-        )
-    if writes:
-        raise InputError(
-            "Expected --flip without --out and --report (got one of them). Its answers are "
-            "printed; pass --json and redirect them to a file."
-        )
-    print_flips(graphs, network, options, selection, json)
+    >>> _number(2.0), _number(0.5)
+    (2, 0.5)
+    """
+    return int(value) if value is not None and value.is_integer() else value
 
 
 def _search(search: str | None, size: int | None) -> str:
@@ -162,6 +162,7 @@ def _print_results(
 ) -> None:
     from eigsearch import store
     from eigsearch.cli.console import print_json, print_line
+    from eigsearch.cli.flip_run import print_flips
     from eigsearch.cli.output_files import write_page
     from eigsearch.cli.tables import print_explanations, print_findings
     from eigsearch.visualization import Names
@@ -172,8 +173,11 @@ def _print_results(
     if json:
         print_json({**found, "out": out, "report": page})
         return
-    print_explanations(path, dataset)
-    print_findings(dataset.name, [("all", found)])
+    if "flipped" in found:
+        print_flips(found, dataset)
+    else:
+        print_explanations(path, dataset)
+        print_findings(dataset.name, [("all", found)])
     if out is not None:
         print_line(f"Rows: {out}/rows (read them with eigsearch.store.read, pandas or DuckDB)")
     if page is not None:

@@ -1,5 +1,6 @@
-"""EiG-Search as an algorithm of `torch_geometric.explain.Explainer`."""
+"""EiG-Search and counterfactuals as algorithms of `torch_geometric.explain.Explainer`."""
 
 from eigsearch.integrations.pyg.algorithm import EiGSearch
+from eigsearch.integrations.pyg.counterfactual import CounterfactualSearch
 
-__all__ = ["EiGSearch"]
+__all__ = ["CounterfactualSearch", "EiGSearch"]

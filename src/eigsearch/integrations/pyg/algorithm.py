@@ -20,7 +20,7 @@ from eigsearch.inputs.instance import Instance
 from eigsearch.integrations.pyg.inputs import Inputs
 from eigsearch.integrations.pyg.merging import merge
 from eigsearch.options import Options, make_options, takes_options
-from eigsearch.pipeline import Pipeline, explain_stream
+from eigsearch.pipeline import Explains, Pipeline, explain_stream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -150,12 +150,17 @@ class EiGSearch(ExplainerAlgorithm):
     ) -> Iterator[SubgraphExplanation]:
         options = self._options_for(model, inputs)
         if not isinstance(options.groups, Tensor) or inputs.num_graphs == 1:
-            yield from explain_stream(Pipeline(model, options), (asked for _, asked in instances))
+            pipeline = self._pipeline(model, options)
+            yield from explain_stream(pipeline, (asked for _, asked in instances))
             return
         make_groups(options.groups, inputs.whole)  # refuses a partition that does not fit
         for number, instance in instances:
             own = replace(options, groups=options.groups[inputs.edge_ids[number]])
-            yield from Pipeline(model, own).explain([instance])
+            yield from self._pipeline(model, own).explain([instance])
+
+    def _pipeline(self, model: torch.nn.Module, options: Options) -> Explains:
+        """Return what explains predictions of the model."""
+        return Pipeline(model, options)
 
     def _options_for(self, model: torch.nn.Module, inputs: Inputs) -> Options:
         forward, takes_batch = inputs.caller_for(model)

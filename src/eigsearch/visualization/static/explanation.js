@@ -27,6 +27,7 @@ class ExplanationView {
   // Shows the first `size` groups of the ranking; the chosen subgraph where they are the same.
   showSize(size) {
     const { item } = this;
+    if (item.flip) return this.showChosen(); // it has one size only
     const kept = new Set(item.rank.flatMap((rank, group) => (rank <= size ? [group] : [])));
     const chosen = size === item.size && item.chosen.every((group) => kept.has(group));
     this.#show(size, kept, entryOf(item.curve, item.curve.size.indexOf(size)), chosen);
@@ -90,10 +91,11 @@ class ExplanationView {
 
   #buildNotes() {
     const { item, parts } = this;
+    if (item.flip) parts.hidden.textContent = item.reason;
     if (!item.hidden) return;
     const drawn = item.from.length;
-    parts.hidden.textContent =
-      `${drawn.toLocaleString("en")} of ${(drawn + item.hidden).toLocaleString("en")} edges are drawn: ` +
+    parts.hidden.textContent +=
+      ` ${drawn.toLocaleString("en")} of ${(drawn + item.hidden).toLocaleString("en")} edges are drawn: ` +
       "the explanation, the highest-ranked edges and what surrounds them.";
   }
 
@@ -133,6 +135,7 @@ class ExplanationView {
     this.curve.show(size, this.flags);
     parts.slider.value = this.sizes.indexOf(nearest(this.sizes, size));
     parts.slider.setAttribute("aria-valuetext", countOf(size, this.unit));
+    if (item.flip) return this.#showFlip();
     parts.size.textContent = `${size} of ${countOf(item.groups, this.unit)}`;
     parts.sentence.textContent = sentenceOf(item, this.shared, size, entry, chosen);
     parts.back.disabled = chosen;
@@ -143,6 +146,18 @@ class ExplanationView {
     this.root.dispatchEvent(new CustomEvent("size", { detail: size }));
   }
 
+  // A counterfactual: what is changed, and what the model says before and after.
+  #showFlip() {
+    const { item, parts } = this;
+    parts.sentence.textContent = item.flip.sentence;
+    parts.halo.textContent = "removed";
+    parts.added.hidden = !item.flip.added;
+    parts.evidence.replaceChildren();
+    if (!item.flip.flipped || item.output.startsWith("output")) return;
+    const rows = [["as it is", item.value, "whole"], ["after the change", item.found.removed[0], "without"]];
+    parts.evidence.replaceChildren(...rows.map((row) => evidenceRow(...row)));
+  }
+
   #showEvidence(size, entry) {
     const { item, parts } = this;
     if (item.note || item.output.startsWith("output")) return;
@@ -151,19 +166,23 @@ class ExplanationView {
       rows.push([`${countOf(size, this.unit)} alone`, entry.kept, "alone"]);
       rows.push([`without ${size === 1 ? "it" : "them"}`, entry.removed, "without"]);
     }
-    parts.evidence.replaceChildren(...rows.map(([name, value, kind]) => {
-      const fillBar = make("i", { class: kind });
-      fillBar.style.setProperty("--share", value);
-      return make("div", { class: "evidence-row" }, make("span", {}, name), make("span", { class: "track" }, fillBar), make("b", {}, decimals(value)));
-    }));
+    parts.evidence.replaceChildren(...rows.map((row) => evidenceRow(...row)));
   }
+}
+
+function evidenceRow(name, value, kind) {
+  const fillBar = make("i", { class: kind });
+  fillBar.style.setProperty("--share", value);
+  return make("div", { class: "evidence-row" }, make("span", {}, name), make("span", { class: "track" }, fillBar), make("b", {}, decimals(value)));
 }
 
 // What is explained, what the model says and what is true, as items of a list.
 function factsOf(item, shared) {
   const regression = item.output.startsWith("output");
   const named = (value) => (regression ? decimals(value) : shared.classes[value] ?? `class ${value}`);
-  const facts = [["predicted", named(item.prediction)], ["explained", regression ? item.output : named(item.target)]];
+  const facts = [["predicted", named(item.prediction)]];
+  if (!item.flip) facts.push(["explained", regression ? item.output : named(item.target)]);
+  else if (item.flip.flipped) facts.push(["after the change", named(item.flip.prediction)]);
   if (item.truth !== null) facts.push(["label", named(item.truth)]);
   const list = facts.map(([name, value]) => make("li", {}, make("span", {}, name), ` ${value}`));
   if (item.truth === null || regression) return list;

@@ -86,7 +86,7 @@ class Picture {
   #drawLink(link, group, thumbnail) {
     const { graph } = this;
     const strength = group >= 0 ? this.strength[group] : 0;
-    const kind = group < 0 ? " fixed" : strength < 0 ? " against" : "";
+    const kind = graph.added?.[link] ? " added" : group < 0 ? " fixed" : strength < 0 ? " against" : "";
     const element = makeSvg("g", { class: `link${kind}`, "data-group": group });
     element.style.setProperty("--strength", Math.abs(strength).toFixed(3));
     const gap = [this.#gap(link, graph.from[link]), this.#gap(link, graph.to[link])];

@@ -1,0 +1,87 @@
+"""The options of a counterfactual: where to, and which changes may lead there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from torch import Tensor
+
+from eigsearch._utils.fingerprint import digest_of
+from eigsearch.counterfactual.search import SEARCHES
+from eigsearch.errors import InputError
+from eigsearch.options import Options, make_options
+from eigsearch.search.sizes import check_size
+
+# What a counterfactual shares with other explanations; a search or a ranking is none of it.
+SHARED = (
+    *("groups", "return_type", "task", "arguments", "forward"),
+    *("engine", "max_batch_nodes", "max_memory"),
+)
+OTHERS = tuple(f.name for f in fields(Options) if f.name not in SHARED)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FlipOptions:
+    """What is to change, and how. Every field is a keyword of `flip` and `flip_dataset`.
+
+    Attributes:
+        to: The class that is wanted, None for any other; for a regression, the value to cross.
+        add: Whether edges may be added, or the pairs of nodes that may be joined.
+        answers: How many different sets to find.
+        max_size: The most edges to change.
+        search: The name of the search.
+    """
+
+    to: int | float | None = None
+    add: bool | Tensor | Sequence[Sequence[int]] = False
+    answers: int = 1
+    max_size: int = 10
+    search: str = "greedy"
+
+    def __post_init__(self) -> None:
+        check_size(self.max_size)
+        check_size(self.answers)
+        if self.search not in SEARCHES:
+            raise InputError(
+                f"Expected `search` to be one of {', '.join(SEARCHES)} (got {self.search!r}). "
+                "Choose one of these."
+            )
+
+    @property
+    def has_own_pairs(self) -> bool:
+        """Whether the user names the pairs that may be joined."""
+        return not isinstance(self.add, bool)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the options as JSON values."""
+        add = digest_of([{"add": self.add}]) if self.has_own_pairs else self.add
+        return {
+            "flip": self.search,
+            "to": self.to,
+            "add": add,
+            "answers": self.answers,
+            "max_size": self.max_size,
+        }
+
+
+def shared_options(keywords: dict[str, Any]) -> Options:
+    """Return the options that a counterfactual shares with other explanations.
+
+    Raises:
+        TypeError: If a keyword is an option that a counterfactual does not have.
+    """
+    for name in keywords:
+        if name in OTHERS:
+            raise TypeError(
+                f"Expected no option `{name}` of a counterfactual (got one). Leave it out: which "
+                "edges to change is searched among all of them."
+            )
+    return make_options(keywords)
+
+
+def describe(options: Options, flip: FlipOptions) -> dict[str, Any]:
+    """Return how counterfactuals are obtained as plain values."""
+    shared = {name: value for name, value in options.describe().items() if name not in OTHERS}
+    return {**shared, **flip.describe()}

@@ -1,0 +1,57 @@
+"""The pipeline of counterfactuals: predictions in, the changes that flip them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from eigsearch.counterfactual.explanation import FlipExplanation
+from eigsearch.counterfactual.options import FlipOptions, describe
+from eigsearch.counterfactual.question import Question, check_target
+from eigsearch.counterfactual.toggles import make_toggles
+from eigsearch.engines.scheduler import run_batched
+from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.prediction import PredictedInstance
+from eigsearch.inputs.instance import Instance
+from eigsearch.options import Options
+from eigsearch.pipeline import Pipeline
+
+
+class FlipPipeline:
+    """Finds what flips predictions of one model; used like a `Pipeline`."""
+
+    def __init__(self, model: Any, options: Options, flip: FlipOptions) -> None:
+        self._pipeline = Pipeline(model, options)
+        self._flip = flip
+        self._config = describe(options, flip)
+
+    def explain(self, instances: Sequence[Instance]) -> list[FlipExplanation]:
+        """Return the first answer for each instance; model calls are shared between them."""
+        pipeline = self._pipeline
+        with eval_mode(pipeline.model):
+            predicted = pipeline.predict(instances)
+            questions = [
+                self._pose(original, instance)
+                for original, instance in zip(predicted, instances, strict=True)
+            ]
+            jobs = [(question.toggles.instance, question.steps()) for question in questions]
+            return run_batched(jobs, pipeline.evaluator)
+
+    def _pose(self, original: PredictedInstance, instance: Instance) -> Question:
+        """Return the question about a prediction, with what may be changed."""
+        check_target(original, instance.target)
+        pipeline = self._pipeline
+        provenance = pipeline.provenance(original)
+        return Question(
+            original,
+            make_toggles(pipeline, original, instance, self._flip),
+            self._flip,
+            pipeline.output_type,
+            replace(provenance, config=self._described(provenance.config)),
+        )
+
+    def _described(self, config: dict[str, Any]) -> dict[str, Any]:
+        """Return how an answer is obtained, without the options that it does not have."""
+        found = ("called_as", "read_as", "why_engine")
+        return {**self._config, **{name: config[name] for name in found}}

@@ -1,0 +1,179 @@
+"""One question: which of the possible changes takes a prediction to another one?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eigsearch.candidates import EvalCoroutine, RawOutputs
+from eigsearch.counterfactual.explanation import FlipExplanation
+from eigsearch.counterfactual.margin import Margin, make_margin
+from eigsearch.counterfactual.options import FlipOptions
+from eigsearch.counterfactual.search import SEARCHES, Flip, Space
+from eigsearch.counterfactual.toggles import Toggles
+from eigsearch.errors import InputError
+from eigsearch.explanation.build import Provenance
+from eigsearch.inference.output_type import OutputType, resolve_target
+from eigsearch.inference.prediction import PredictedInstance
+from eigsearch.search import Curve
+
+_CELLS = 1 << 24  # entries of keep-rows that are laid out together
+_NOTHING = np.zeros((1, 0), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A prediction to change, and the toggles that might.
+
+    Attributes:
+        original: The instance as it is, with its prediction.
+        toggles: What may be changed.
+        options: What is wanted.
+        output_type: How outputs are read.
+        provenance: How an answer is obtained.
+    """
+
+    original: PredictedInstance
+    toggles: Toggles
+    options: FlipOptions
+    output_type: OutputType
+    provenance: Provenance
+
+    def steps(self) -> EvalCoroutine[FlipExplanation]:
+        """Search for the smallest changes; return the first, with the others beside it."""
+        singles = np.arange(len(self.toggles))[:, None]
+        full, *outputs = yield from self._outputs([_NOTHING, *self._parts(singles)])
+        margin = make_margin(self.original.target, full, self.options.to)
+        alone = self._margins(margin, outputs)
+        space = Space(
+            alone=alone,
+            evaluate=partial(self._evaluate, margin),
+            allows=self.toggles.allow,
+            max_size=self.options.max_size,
+            answers=self.options.answers,
+        )
+        flips = yield from SEARCHES[self.options.search](space)
+        score = self._scores(float(margin(full)), alone)
+        answers = yield from self._answers(flips, score)
+        return replace(answers[0], others=tuple(answers[1:]))
+
+    def _evaluate(self, margin: Margin, sets: np.ndarray) -> EvalCoroutine[np.ndarray]:
+        """Return the margins after the toggles of each row."""
+        outputs = yield from self._outputs(self._parts(sets))
+        return self._margins(margin, outputs)
+
+    def _outputs(self, parts: Sequence[np.ndarray]) -> EvalCoroutine[list[Tensor]]:
+        """Return the model's outputs after the toggles of each row, for arrays of rows."""
+        return (yield [RawOutputs(self.toggles.candidates(part)) for part in parts])
+
+    def _parts(self, sets: np.ndarray) -> list[np.ndarray]:
+        """Return rows in parts that can be laid out together."""
+        parts = 1 + len(sets) * self.toggles.instance.groups.count // _CELLS
+        return [part for part in np.array_split(sets, parts) if len(part)]
+
+    @staticmethod
+    def _margins(margin: Margin, outputs: Sequence[Tensor]) -> np.ndarray:
+        return margin(torch.cat(list(outputs))).cpu().numpy() if outputs else np.zeros(0)
+
+    def _answers(
+        self, flips: Sequence[Flip], score: Tensor
+    ) -> EvalCoroutine[list[FlipExplanation]]:
+        """Return an explanation for each set, or the one that says that there is none."""
+        sets = [np.array(flip.toggles, np.int64) for flip in flips] or [_NOTHING[0]]
+        asked = [part[None] for toggles in sets for part in (toggles, self._others(toggles))]
+        outputs = yield from self._outputs(asked)
+        phi = [self.original.target.phi(output).cpu() for output in outputs]
+        if not flips:
+            return [self._without_answer(score, *phi)]
+        return [
+            self._explanation(toggles, score, outputs[2 * i], phi[2 * i], phi[2 * i + 1])
+            for i, toggles in enumerate(sets)
+        ]
+
+    def _others(self, toggles: np.ndarray) -> np.ndarray:
+        """Return the toggles that leave no other edges than those that some toggles remove."""
+        own = self.toggles.own
+        return np.flatnonzero((own >= 0) & ~np.isin(own, self.toggles.removed(toggles)))
+
+    def _explanation(
+        self, toggles: np.ndarray, score: Tensor, output: Tensor, phi: Tensor, alone: Tensor
+    ) -> FlipExplanation:
+        target = self.original.target
+        _, prediction = resolve_target(self.output_type, output[0], target.index)
+        added = self.toggles.added(toggles).to(self.original.source.edge_index.device)
+        changed = {
+            "added": added,
+            "prediction_after": prediction,
+            "value_after": float(target.value(phi)[0]),
+            "flipped": True,
+            "note": " ".join(self.provenance.notes),
+        }
+        return self._make(self.toggles.removed(toggles), score, phi, alone, changed)
+
+    def _without_answer(self, score: Tensor, phi: Tensor, alone: Tensor) -> FlipExplanation:
+        """Return the explanation that says that there is no answer."""
+        kinds = "removed or added" if self.toggles.additions else "removed"
+        most = self.options.max_size
+        note = f"No set of at most {most} edges was found whose change flips the prediction"
+        notes = [f"{note} ({len(self.toggles)} could be {kinds}).", *self.provenance.notes]
+        value = float(self.original.target.value(phi)[0])
+        changed = {"note": " ".join(notes), "value_after": value}
+        return self._make(_NOTHING[0], score, phi, alone, changed)
+
+    def _make(
+        self,
+        removed: np.ndarray,
+        score: Tensor,
+        phi: Tensor,
+        alone: Tensor,
+        changed: dict[str, Any],
+    ) -> FlipExplanation:
+        original, target = self.original, self.original.target
+        keep = torch.zeros(original.groups.count, dtype=torch.bool)
+        keep[torch.from_numpy(removed)] = True
+        found = Curve.of(target, original.phi_full, keep.sum()[None], alone, phi)
+        return FlipExplanation(
+            data=original.source,
+            target=target.index,
+            prediction=original.prediction,
+            value=float(target.value(original.phi_full)),
+            keep=keep,
+            score=score,
+            order=score.argsort(descending=True, stable=True),
+            group=original.groups.index,
+            curve=Curve.empty(),
+            found=found,
+            node=original.source_node,
+            edges=original.edges,
+            engine=self.provenance.engine,
+            config={
+                **self.provenance.config,
+                "task": target.task,
+                "return_type": target.return_type,
+            },
+            additions=self.toggles.additions,
+            **changed,
+        )
+
+    def _scores(self, full: float, alone: np.ndarray) -> Tensor:
+        """Return by how much the removal of each group lowers the margin."""
+        own = self.toggles.own
+        score = torch.zeros(self.original.groups.count, dtype=torch.float64)
+        score[torch.from_numpy(own[own >= 0])] = torch.from_numpy(full - alone[own >= 0])
+        return score
+
+
+def check_target(original: PredictedInstance, target: int | None) -> None:
+    """Raise InputError if another class than the predicted one is to change."""
+    classes = original.target.task == "multiclass_classification"
+    if classes and original.target.index != original.prediction:
+        raise InputError(
+            f"Expected `target` to be the predicted class, {original.prediction} (got {target}). "
+            "Leave it out; `to` is the class that is wanted."
+        )

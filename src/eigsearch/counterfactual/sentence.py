@@ -1,0 +1,41 @@
+"""Wording: what changes a prediction in one sentence, the same in Python and on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from eigsearch.explanation.sentence import decimals, output_name
+
+if TYPE_CHECKING:
+    from eigsearch.counterfactual.explanation import FlipExplanation
+
+
+def flip_sentence(answer: FlipExplanation, class_name: Callable[[int], str], unit: str) -> str:
+    """Return what changes the prediction, its note, and how many other answers there are.
+
+    Args:
+        answer: The explanation.
+        class_name: Returns what a class is called.
+        unit: The singular of what is counted.
+    """
+    if not answer.flipped:
+        return answer.note
+    more = f"{len(answer.others)} other answers." if len(answer.others) > 1 else "1 other answer."
+    parts = [_finding(answer, class_name, unit), answer.note, more if answer.others else ""]
+    return " ".join(filter(None, parts))
+
+
+def _finding(answer: FlipExplanation, class_name: Callable[[int], str], unit: str) -> str:
+    removed, added = int(answer.keep.sum()), answer.added.size(1)
+    parts = [f"without {_count(removed, unit)}"] if removed else []
+    parts += [f"with {_count(added, unit)} more"] if added else []
+    output, before = output_name(answer, class_name(answer.target)), decimals(answer.value)
+    values = f"{output} = {before}; {' and '.join(parts)} {decimals(answer.value_after)}"
+    if answer.config.get("task") == "regression" or answer.prediction_after is None:
+        return f"{values}."
+    return f"{values}, and the prediction is {class_name(int(answer.prediction_after))}."
+
+
+def _count(number: int, unit: str) -> str:
+    return f"one {unit}" if number == 1 else f"{number} {unit}s"

@@ -1,0 +1,113 @@
+"""Toggles: the edges that may be removed, and those that may be added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eigsearch.candidates import ExplicitMasks, SubgraphKind
+from eigsearch.counterfactual.additions import check_pairs, pairs_within_two_hops, with_additions
+from eigsearch.counterfactual.options import FlipOptions
+from eigsearch.inference.prediction import PredictedInstance
+from eigsearch.inputs.edge_groups import make_groups
+from eigsearch.inputs.instance import Instance, PreparedInstance
+from eigsearch.pipeline import Pipeline
+
+
+@dataclass(frozen=True, eq=False)
+class Toggles:
+    """The changes that may be made to the graph of a prediction, numbered.
+
+    Attributes:
+        instance: The instance with all additions as further groups.
+        groups: The group of `instance` that each toggle removes or adds.
+        own: The group of the graph as it is that each toggle removes, −1 for an addition.
+        pairs: The pair of nodes that each toggle joins, −1 for a removal, `[T, 2]`.
+    """
+
+    instance: PreparedInstance
+    groups: np.ndarray
+    own: np.ndarray
+    pairs: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    @property
+    def additions(self) -> int:
+        """The number of edges that may be added."""
+        return int((self.own < 0).sum())
+
+    def removed(self, toggles: np.ndarray) -> np.ndarray:
+        """Return the groups that some toggles remove."""
+        own = self.own[toggles]
+        return own[own >= 0]
+
+    def added(self, toggles: np.ndarray) -> Tensor:
+        """Return the edges that some toggles add, `[2, A]`."""
+        pairs = self.pairs[toggles[self.own[toggles] < 0]]
+        return torch.from_numpy(pairs.T.reshape(2, -1).copy())
+
+    def allow(self, toggles: np.ndarray) -> bool:
+        """Return whether there can be a graph with these changes."""
+        return True
+
+    def candidates(self, sets: np.ndarray) -> ExplicitMasks:
+        """Return the graph after the toggles of each row, `[n, size]`."""
+        base = np.ones(self.instance.groups.count, bool)
+        base[self.groups[self.own < 0]] = False
+        masks = np.tile(base, (len(sets), 1))
+        masks[np.arange(len(sets))[:, None], self.groups[sets]] ^= True
+        return ExplicitMasks(torch.from_numpy(masks), SubgraphKind.ALL_NODES)
+
+
+def make_toggles(
+    pipeline: Pipeline, original: PredictedInstance, instance: Instance, options: FlipOptions
+) -> Toggles:
+    """Return what may be changed in the graph of an instance."""
+    own = np.arange(original.groups.count)
+    if options.add is False:
+        return Toggles(original, own, own, np.full((len(own), 2), -1))
+    data = instance.data
+    if options.add is True:
+        pairs = pairs_within_two_hops(data, instance.node)
+    else:
+        pairs = check_pairs(options.add, data)
+    return _with_pairs(pipeline, original, instance, pairs)
+
+
+def _with_pairs(
+    pipeline: Pipeline, original: PredictedInstance, instance: Instance, pairs: Tensor
+) -> Toggles:
+    data = instance.data
+    groups = make_groups(pipeline.options.groups, data).index
+    grown, partition = with_additions(data, groups, pairs, _is_two_way(groups))
+    prepared = pipeline.prepare_changed(instance._replace(data=grown), partition.cpu())
+    local = prepared.groups.index.cpu().numpy()
+    source = np.arange(len(local)) if prepared.edges is None else prepared.edges.cpu().numpy()
+    # the first edge of each group says what the group is
+    group, first = np.unique(local[local >= 0], return_index=True)
+    edge = source[local >= 0][first]
+    is_new = edge >= int(data.num_edges)
+    own = np.where(is_new, -1, _own_groups(original)[np.minimum(edge, int(data.num_edges) - 1)])
+    usable = is_new | (own >= 0)
+    ends = grown.edge_index.cpu().numpy()[:, edge].T
+    joined = np.where(is_new[:, None], ends, -1)
+    return Toggles(prepared, group[usable], own[usable], joined[usable])
+
+
+def _own_groups(original: PredictedInstance) -> np.ndarray:
+    """Return the group of each edge of the source, −1 where it has none or is out of reach."""
+    own = np.full(max(int(original.source.num_edges), 1), -1)
+    edges = slice(None) if original.edges is None else original.edges.cpu().numpy()
+    own[: int(original.source.num_edges)][edges] = original.groups.index.cpu().numpy()
+    return own
+
+
+def _is_two_way(group: Tensor) -> bool:
+    """Return whether an edge is removed together with its reverse, so that new ones are as well."""
+    index = group[group >= 0]
+    return not index.numel() or int(torch.bincount(index).max()) > 1
