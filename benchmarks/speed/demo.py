@@ -22,6 +22,9 @@ SHOWN = {
     "motif edges: AUC": ("auc", "{:.3f}"),
     "motif edges: precision": ("precision", "{:.3f}"),
     "motif edges: recall": ("recall", "{:.3f}"),
+    "size that brings 90 % of the gain": ("elbow size", "{:.1f}"),
+    "there, precision": ("elbow precision", "{:.3f}"),
+    "there, recall": ("elbow recall", "{:.3f}"),
 }
 
 
@@ -32,6 +35,7 @@ def main() -> None:
         command += ["demo", "--json", "--out", folder]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = json.loads(printed)
+    found |= {f"elbow {name}": value for name, value in found["elbow"].items()}
     rows = [
         {"what": name, "value": form.format(round(found[key], 3) + 0.0)}  # −0.000 is nothing to say
         for name, (key, form) in SHOWN.items()

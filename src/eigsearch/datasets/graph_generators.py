@@ -9,6 +9,7 @@ from numpy.random import RandomState
 
 HOUSE = np.array([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
 HOUSE_ROLES = np.array([1, 1, 2, 2, 3])  # middle, middle, bottom, bottom, roof
+PATH = np.array([(0, 1), (1, 2), (2, 3), (3, 4)])
 CYCLE = np.array([(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])
 
 

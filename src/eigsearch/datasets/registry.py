@@ -130,6 +130,14 @@ _SETS = {
             source=SyntheticSource(synthetic.tree_grid, "syn4.npz", published.read_node_set),
         ),
         DatasetInfo(
+            name="Cycle-House-None",
+            task="graph",
+            class_names=("none", "cycle", "house"),
+            description="900 random trees of 20 nodes that carry a cycle, a house, or neither",
+            citation="eigsearch",
+            source=GeneratedSource(synthetic.cycle_house_none),
+        ),
+        DatasetInfo(
             name="MUTAG",
             task="graph",
             class_names=("not mutagenic", "mutagenic"),

@@ -1,4 +1,4 @@
-"""Seeded generators of the four synthetic sets, built as in GNNExplainer and PGExplainer.
+"""Seeded generators of the synthetic sets: four as in GNNExplainer and PGExplainer, one of ours.
 
 The counts are those of the published sets: BA-Shapes has 700 nodes and 2,055 edges, BA-Community
 1,400 and 4,460, Tree-Grid 1,231 and 1,565. Their random edges are 1 % of the others; the "0.1N" in
@@ -17,6 +17,7 @@ from eigsearch.datasets.graph_generators import (
     CYCLE,
     HOUSE,
     HOUSE_ROLES,
+    PATH,
     binary_tree,
     grid,
     new_edges,
@@ -73,10 +74,26 @@ def ba_2motifs(seed: int = 0, count: int = 1000) -> tuple[Data, ...]:
     return tuple(_ba_2motifs_graph(int(i >= count // 2), rng) for i in range(count))
 
 
+def cycle_house_none(seed: int = 0, count: int = 900) -> tuple[Data, ...]:
+    """Return Cycle-House-None: trees that carry a path, a cycle or a house (classes 0, 1, 2).
+
+    BA-2Motifs lets a network answer one class by the absence of the other's motif; here neither
+    motif can be told from the absence of the other.
+    """
+    rng = RandomState(seed)
+    return tuple(
+        _tree_with((PATH, CYCLE, HOUSE)[i % 3], i % 3, i % 3 > 0, rng) for i in range(count)
+    )
+
+
 def _ba_2motifs_graph(label: int, rng: RandomState) -> Data:
-    motif = 20 + (HOUSE if label else CYCLE)
+    return _tree_with(HOUSE if label else CYCLE, label, True, rng)
+
+
+def _tree_with(shape: np.ndarray, label: int, is_motif: bool, rng: RandomState) -> Data:
+    """Return a random tree of 20 nodes with a shape of five nodes hung on it by one edge."""
     spec = _base(preferential_attachment(20, 1, rng), np.array([label]))
-    spec = spec.plus(motif, is_motif=True)
+    spec = spec.plus(20 + shape, is_motif=is_motif)
     spec = spec.plus(np.array([(rng.randint(20), 20 + rng.randint(5))]))
     return _data(spec, torch.full((25, FEATURES), 0.1))
 

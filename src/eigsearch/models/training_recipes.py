@@ -42,6 +42,14 @@ RECIPES = (
     ),
     Recipe("Tree-Grid", "gin", learning_rate=5e-3, max_epochs=500, patience=500),
     Recipe(
+        *("Cycle-House-None", "gin"),
+        width=32,
+        learning_rate=5e-3,
+        max_epochs=100,
+        remark="Trained with seed 0 first, and kept; seeds 1 and 2 are right about all test graphs "
+        "too, and their explanations find the motifs as well.",
+    ),
+    Recipe(
         *("MUTAG", "gcn"),
         seed=5,
         learning_rate=5e-3,
