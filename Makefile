@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PLAIN := $(VENV)/.plain
 READY := $(VENV)/.ready
 
-.PHONY: demo test coverage mutation lint check install
+.PHONY: demo test coverage mutation docs lint check install
 
 demo: $(PLAIN)  ## Explain 100 graphs, print a table, write pictures and a report into demo/
 	$(BIN)/eigsearch demo
@@ -18,6 +18,9 @@ coverage: $(READY)  ## Run the tests and report which lines and branches of the 
 
 mutation: $(READY)  ## Change the core in a fixed sample of places and see whether its tests notice
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.mutation
+
+docs: $(READY)  ## Build the documentation into site/; a warning fails the build
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lint: $(READY)  ## Check style, types and the direction of imports; `pre-commit run -a` does the same
 	$(BIN)/ruff check .
