@@ -1,4 +1,4 @@
-"""What the docs show works, and their figures are those of the committed rows."""
+"""The figures of the docs are those of the committed rows; tests/docs runs their code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 import runpy
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import pytest
@@ -26,26 +25,6 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 def test_examples_run(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out
-
-
-def run_code(page: str) -> dict[str, Any]:
-    """Run the Python of a page in the current directory; return the names that it leaves."""
-    names: dict[str, Any] = {}
-    for block in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL):
-        exec(block, names)
-    return names
-
-
-def test_the_code_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    run_code("README.md")
-    assert (tmp_path / "explanation.html").stat().st_size > 10_000
-
-
-def test_the_code_of_the_reference_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    names = run_code("docs/reference.md")
-    assert names["fixed"].size == 6
-    assert len(capsys.readouterr().out.splitlines()) == 6
 
 
 @pytest.mark.parametrize("page", figures.TABLES, ids=lambda page: page.name)
