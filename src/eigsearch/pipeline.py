@@ -19,19 +19,17 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
-from eigsearch.candidates import EvalCoroutine, FullGraph, Removals
-from eigsearch.engines import AutoEvaluator, BatchedEngine, IncrementalEngine, Request
+from eigsearch.candidates import EvalCoroutine
+from eigsearch.engines import AutoEvaluator, BatchedEngine, IncrementalEngine
 from eigsearch.engines.argument_choice import choose_arguments
 from eigsearch.engines.field_finder import FieldFinder
-from eigsearch.engines.model_checks import largest, model_traits
+from eigsearch.engines.model_memory import recall
 from eigsearch.engines.scheduler import run_batched
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.explanation.build import Provenance, empty_explanation, make_explanation
 from eigsearch.inference.configured_model import ConfiguredModel, configure
 from eigsearch.inference.eval_mode import eval_mode
-from eigsearch.inference.last_op import last_op
 from eigsearch.inference.model_call import ModelCall, uncompiled
 from eigsearch.inference.output_type import (
     OutputType,
@@ -40,7 +38,7 @@ from eigsearch.inference.output_type import (
     resolve_target,
 )
 from eigsearch.inference.prediction import PredictedInstance, with_prediction
-from eigsearch.inference.target import Target, contrast_target, phi_rows
+from eigsearch.inference.target import phi_rows
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH
 from eigsearch.inputs.feature_groups import check_some_features, with_features
 from eigsearch.inputs.instance import Instance, PreparedInstance
@@ -57,33 +55,27 @@ WINDOW = 128  # graphs that share model calls: enough to fill a batch, few enoug
 class Pipeline:
     """Explains predictions of one model under one set of options.
 
-    What is found out about the model (whether graphs may share calls, how its outputs are read,
-    how far it sees) holds for this pipeline only, so a model may change between two of them.
+    How the model is called and its outputs are read is decided by the first predictions, once for
+    all of a pipeline. What is remembered of the model from earlier ones, each confirms.
+
+    Attributes:
+        model_call: How the model is called.
+        evaluator: What turns candidates into φ; there from the first prediction on.
     """
+
+    evaluator: AutoEvaluator
 
     def __init__(self, model: Any, options: Options) -> None:
         if isinstance(model, ConfiguredModel):  # a ranker explains with a pipeline of its own
             options = replace(options, task=model.task, return_type=model.return_type)
         check_some_features(options.features, options.groups, options.baseline)
-        model = uncompiled(model)
-        self.model = model
+        self.model = uncompiled(model)
         self.options = options
+        self.model_call = ModelCall(self.model, options.forward, options.arguments)
         self._ranker = options.make_ranker()
         self._output_type: OutputType | None = None
-        self._notes: list[str] = []  # what a user should know about the model
-        self._settled = self._checked = False
-        self._call_with(ModelCall(model, options.forward, options.arguments))
-
-    def _call_with(self, model_call: ModelCall) -> None:
-        """Build the engines that call the model in this way."""
-        options = self.options
-        limits = options.max_batch_nodes, options.max_memory
-        self.model_call = model_call
-        self._batched = BatchedEngine(model_call, *limits)
-        incremental = IncrementalEngine(model_call, *limits)
-        keeps_nodes = options.nodes == "keep"
-        self.evaluator = AutoEvaluator(self._batched, incremental, options.engine, keeps_nodes)
-        self._fields = FieldFinder(self.model, options.groups, self._batched)
+        self._fields: FieldFinder | None = None
+        self._argument_note = ""
 
     def explain(self, instances: Sequence[Instance]) -> list[SubgraphExplanation]:
         """Return the explanation of each instance; model calls are shared between them."""
@@ -106,18 +98,11 @@ class Pipeline:
             with_removals: Evaluate φ without each group together with the graph, where an engine
                 gives both for hardly more than one.
         """
-        level = task_level(instances)
-        self._settle_arguments(level, instances)
-        prepared = self._fields.prepare(level, instances)
-        for instance in prepared:
-            self.model_call.check(instance.data)
-        prepared = self._with_features(prepared)
-        outputs = self._outputs(prepared, with_removals)
-        if not self._fields.gave(outputs, self.evaluator.batched.shares_calls):
-            return self.predict(instances, with_removals)
-        output_type = self._read(prepared, torch.stack([rows[0] for rows in outputs]))
+        prepared, outputs = self._evaluate(instances, with_removals)
+        read = self._read(prepared, torch.stack([rows[0] for rows in outputs]))
+        options = self.options
         aims = [
-            self._aim(output_type, rows[0], instance.target)
+            resolve_target(read, rows[0], instance.target, options.rather_than, options.above)
             for rows, instance in zip(outputs, instances, strict=True)
         ]
         phis = phi_rows([target for target, _ in aims], outputs)
@@ -131,6 +116,27 @@ class Pipeline:
             )
             for instance, (target, prediction), phi in zip(prepared, aims, phis, strict=True)
         ]
+
+    @property
+    def output_type(self) -> OutputType:
+        """How outputs are read, known after a prediction."""
+        assert self._output_type is not None
+        return self._output_type
+
+    def _evaluate(
+        self, instances: Sequence[Instance], with_removals: bool
+    ) -> tuple[list[PreparedInstance], list[Tensor]]:
+        """Return the instances prepared, and the model's output rows for each."""
+        level = task_level(instances)
+        fields = self._fields or self._meet_model(level, instances)
+        while True:
+            prepared, own = fields.prepare(level, instances)
+            for instance in prepared:
+                self.model_call.check(instance.data)
+            prepared = self._with_features(prepared)
+            outputs = self.evaluator.whole_graphs(prepared, with_removals, own)
+            if fields.gave(outputs, self.evaluator.batched.shares_calls):
+                return prepared, outputs  # else the model sees more, and is given the whole graph
 
     def _with_features(self, prepared: list[PreparedInstance]) -> list[PreparedInstance]:
         """Return the instances with the groups of features that the options ask for."""
@@ -148,79 +154,33 @@ class Pipeline:
 
         The model sees as far as it was seen to in the graph as it was.
         """
-        level, field = task_level([instance]), self._fields.field or WHOLE_GRAPH
-        (prepared,) = level.prepare([instance], groups, field)
+        seen = self._fields.field if self._fields else None
+        (prepared,) = task_level([instance]).prepare([instance], groups, seen or WHOLE_GRAPH)
         return prepared
 
-    @property
-    def output_type(self) -> OutputType:
-        """How outputs are read, known after a prediction."""
-        assert self._output_type is not None
-        return self._output_type
-
-    def _aim(
-        self, output_type: OutputType, output: Tensor, target: int | None
-    ) -> tuple[Target, int | float]:
-        """Return the target of one prediction under the options, and the prediction."""
-        aimed, prediction = resolve_target(output_type, output, target)
-        options = self.options
-        if options.rather_than is not None or options.above is not None:
-            contrast = options.rather_than, options.above
-            aimed = contrast_target(aimed, prediction, output.numel(), *contrast)
-        return aimed, prediction
-
-    def _settle_arguments(self, level: TaskLevel, instances: Sequence[Instance]) -> None:
-        """Find out, once, which optional arguments the model is called with."""
-        if self._settled or not instances:
-            return
-        self._settled = True
-        data = instances[0].data
-        if isinstance(data, Data) and self.model_call.optional_arguments(data):
-            (instance,) = level.prepare(instances[:1], self.options.groups, WHOLE_GRAPH)
-            with torch.inference_mode():
-                model_call, note = choose_arguments(self.model_call, instance)
-            self._notes.append(note)
-            if model_call is not self.model_call:
-                self._call_with(model_call)
-
-    def _outputs(self, prepared: Sequence[PreparedInstance], with_removals: bool) -> list[Tensor]:
-        """Return the output row of each graph, followed by those without each of its groups.
-
-        The incremental engine computes a graph for the sake of its removals, so both are one
-        request. Where it does not serve the model, removals are left to the ranking.
-        """
-        served = self.evaluator.serves_incrementally(largest(prepared))
-        if not served:
-            self._check_model(prepared)
-        if not served:
-            full = [Request(instance, FullGraph(instance.groups.count)) for instance in prepared]
-            return self.evaluator.batched.outputs(full)
-        asked = Removals if with_removals else FullGraph
-        requests = [Request(instance, asked(instance.groups.count)) for instance in prepared]
-        outputs = self.evaluator.outputs(requests)
-        if not self.evaluator.serves_incrementally(largest(prepared)):
-            return self._outputs(prepared, with_removals)  # its outputs were not the model's
-        return outputs
-
-    def _check_model(self, prepared: Sequence[PreparedInstance]) -> None:
-        """Find out, once, whether graphs may share model calls, and lose nodes."""
-        if self._checked:
-            return
-        traits = model_traits(self._batched, prepared, self.evaluator.keeps_nodes)
-        self.evaluator = self.evaluator.with_traits(traits)
-        self._notes.append(traits.note)
-        self._checked = largest(prepared).groups.count > 0  # without groups nothing was compared
+    def _meet_model(self, level: TaskLevel, instances: Sequence[Instance]) -> FieldFinder:
+        """Decide how the model is called, and build the engines that call it so."""
+        options, limits = self.options, (self.options.max_batch_nodes, self.options.max_memory)
+        self.model_call, self._argument_note = choose_arguments(
+            self.model_call, level, instances[0], options.groups
+        )
+        memory = recall(self.model_call, *limits)
+        batched = BatchedEngine(self.model_call, *limits)
+        incremental = IncrementalEngine(self.model_call, *limits, reasons=memory.reasons)
+        keeps_nodes = options.nodes == "keep"
+        self.evaluator = AutoEvaluator(batched, incremental, memory, options.engine, keeps_nodes)
+        self._fields = FieldFinder(self.model, options.groups, batched, memory)
+        return self._fields
 
     def _read(self, prepared: Sequence[PreparedInstance], outputs: Tensor) -> OutputType:
         """Return how outputs are read: decided by the first ones, held against all others."""
         if self._output_type is None:
-            batched = self.evaluator.batched
             self._output_type = read_outputs(
                 outputs,
                 task=self.options.task,
                 return_type=self.options.return_type,
                 labels=[instance.source.get("y") for instance in prepared],
-                last_op=lambda: last_op(lambda: batched.full_output(prepared[0])),
+                last_op=lambda: self.evaluator.last_op(prepared[0]),
             )
         check_same_reading(self._output_type, outputs)
         return self._output_type
@@ -270,7 +230,7 @@ class Pipeline:
         """Return how an explanation of this instance is obtained."""
         engine = self.evaluator.engine_name(instance)
         reason = self.evaluator.why_batched(instance) if engine == "batched" else ""
-        notes = [*self._notes, instance.groups.note]
+        notes = [self._argument_note, self.evaluator.note, instance.groups.note]
         if self.options.engine == "incremental" and engine == "batched":
             notes.append(f"The batched engine evaluated this: {reason}")
         config = {

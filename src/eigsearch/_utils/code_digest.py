@@ -51,7 +51,7 @@ def _words(value: Any, seen: set[int]) -> Iterator[str]:
 
 
 def _class_words(cls: type, seen: set[int]) -> Iterator[str]:
-    for base in filter(_is_own, cls.__mro__):
+    for base in filter(is_own, cls.__mro__):
         yield base.__qualname__
         for name, member in sorted(vars(base).items()):
             if not name.startswith("__") or inspect.isroutine(member):
@@ -65,7 +65,7 @@ def _member_words(name: str, member: Any, seen: set[int]) -> Iterator[str]:
         parts = [getattr(member, "__func__", member)]
     for part in parts:
         yield f"{name}={_constant(part)}"
-        yield from _words(part, seen) if _is_own(part) else ()
+        yield from _words(part, seen) if is_own(part) else ()
 
 
 def _function_words(function: FunctionType, seen: set[int]) -> Iterator[str]:
@@ -74,7 +74,7 @@ def _function_words(function: FunctionType, seen: set[int]) -> Iterator[str]:
     values = [*defaults, *captured_values(function).values(), *_globals(function)]
     for value in values:
         yield _constant(value)
-        yield from _words(value, seen) if _is_own(value) else ()
+        yield from _words(value, seen) if is_own(value) else ()
 
 
 def _globals(function: FunctionType) -> list[Any]:
@@ -112,13 +112,14 @@ def _constant(value: Any) -> str:
     return str(getattr(value, "__qualname__", type(value).__qualname__))
 
 
-def _is_own(value: Any) -> bool:
+def is_own(value: Any) -> bool:
     """Return whether a function or class belongs to the user's program."""
-    return _is_own_module(getattr(value, "__module__", None) or "builtins")
+    return is_own_module(getattr(value, "__module__", None) or "builtins")
 
 
 @cache
-def _is_own_module(name: str) -> bool:
+def is_own_module(name: str) -> bool:
+    """Return whether the Python module of this name is part of the user's program."""
     if name.partition(".")[0] in ("builtins", "eigsearch"):
         return False
     file = getattr(sys.modules.get(name), "__file__", None)

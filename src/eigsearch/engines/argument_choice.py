@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from eigsearch._utils.tolerances import ENGINES, outputs_close
 from eigsearch.engines.batched.disjoint_union import full_graph, to_batch
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import short_row
-from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.inputs.computation_graph import WHOLE_GRAPH
+from eigsearch.inputs.edge_groups import GroupSpec
+from eigsearch.inputs.instance import Instance, PreparedInstance
+from eigsearch.tasks import TaskLevel
 
 
-def choose_arguments(model_call: ModelCall, instance: PreparedInstance) -> tuple[ModelCall, str]:
+def choose_arguments(
+    model_call: ModelCall, level: TaskLevel, instance: Instance, groups: GroupSpec
+) -> tuple[ModelCall, str]:
     """Return how to call the model, and a note where an optional argument makes a difference.
 
     A graph may carry what the model can take but the user's own call does not pass. Such an
     argument is passed; where it makes the model fail it is left out, and where it changes the
     output the note shows both values.
     """
-    names = model_call.optional_arguments(instance.data)
-    if not names:
+    if not isinstance(instance.data, Data) or not model_call.optional_arguments(instance.data):
         return model_call, ""
+    (prepared,) = level.prepare([instance], groups, WHOLE_GRAPH)
+    with torch.inference_mode():
+        return _compare(model_call, prepared)
+
+
+def _compare(model_call: ModelCall, instance: PreparedInstance) -> tuple[ModelCall, str]:
+    names = model_call.optional_arguments(instance.data)
     listed = ", ".join(f"`{name}`" for name in names)
     without = model_call.leaving_out(names)
     try:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
 from eigsearch._utils import tolerances
 from eigsearch._utils.tolerances import outputs_close
-from eigsearch.candidates import ExplicitMasks, Removals, SubgraphKind
+from eigsearch.candidates import ExplicitMasks, FullGraph, Removals, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.incremental import IncrementalEngine, NotServed, expected_rows
-from eigsearch.engines.model_checks import ModelTraits, model_traits
+from eigsearch.engines.model_checks import ModelTraits, largest, model_traits
+from eigsearch.engines.model_memory import ModelMemory, Sizes, sizes_of
 from eigsearch.engines.request import Request
+from eigsearch.inference.last_op import LastOp, last_op
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inference.target import phi_rows
 from eigsearch.inputs.instance import PreparedInstance
@@ -27,14 +27,12 @@ _FINE = 1e-5  # the coarsest precision in which engines can be compared; half pr
 # What calling the model on candidates takes before there is any, in rows: the few rows of a small
 # graph do not decide between engines, and a window in one engine is faster than in both.
 _ROWS_OF_A_CALL = 2_048
+_COMPARED = 64  # candidates of a request that are computed again in other company
 _ENOUGH_GROUPS = 2  # a removal from fewer leaves nothing to compare
 
 # A route is a kind of request that the incremental engine computes in its own way: attributes of
 # the graph, type of candidate set, kind of subgraph.
 Route = tuple[tuple[str, ...], str, str]
-# Routes of each model whose outputs were compared with the batched engine's. That spares a loop
-# over `explain` most of the comparison; each call confirms a route by one of its candidates.
-_VERIFIED: WeakKeyDictionary[Any, set[Route]] = WeakKeyDictionary()
 
 
 class AutoEvaluator:
@@ -46,6 +44,7 @@ class AutoEvaluator:
     Args:
         batched: The engine for any model.
         incremental: The engine that recomputes what a candidate changes.
+        memory: What is known about the model.
         name: The engine that the user asks for.
         keeps_nodes: Whether edge-induced candidates keep all nodes.
     """
@@ -54,24 +53,34 @@ class AutoEvaluator:
         self,
         batched: BatchedEngine,
         incremental: IncrementalEngine,
+        memory: ModelMemory,
         name: str = "auto",
         keeps_nodes: bool = False,
     ) -> None:
-        self.batched = batched
         self.incremental = incremental
+        self.memory = memory
         self.name = name
-        self.keeps_nodes = keeps_nodes
-        self._verified = _verified_routes(batched.model_call.model)
-        self._checked = False  # whether graphs may share calls is known
-        self._confirmed: set[Route] = set()  # by this evaluator, on a graph of its own
+        self._batched = batched
+        self._alone = batched.one_per_call()
+        self._asked_to_keep = keeps_nodes
+        self._traits: ModelTraits | None = None  # found out, or recalled, for graphs of this run
+        self._confirmed = False  # by a call of this run, where they were recalled
 
-    def with_traits(self, traits: ModelTraits) -> AutoEvaluator:
-        """Return an evaluator that respects what was found out about the model."""
-        batched = self.batched if traits.shares_calls else self.batched.one_per_call()
-        keeps_nodes = self.keeps_nodes or not traits.drops_nodes
-        evaluator = AutoEvaluator(batched, self.incremental, self.name, keeps_nodes)
-        evaluator._checked = True
-        return evaluator
+    @property
+    def batched(self) -> BatchedEngine:
+        """The engine for any model, with a call for each candidate where those cannot share one."""
+        shares = self._traits is None or self._traits.shares_calls
+        return self._batched if shares else self._alone
+
+    @property
+    def keeps_nodes(self) -> bool:
+        """Whether edge-induced candidates keep all nodes."""
+        return self._asked_to_keep or not (self._traits is None or self._traits.drops_nodes)
+
+    @property
+    def note(self) -> str:
+        """What a user should know about the model."""
+        return self._traits.note if self._traits else ""
 
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return φ in float64 for each candidate of each request about predicted instances."""
@@ -91,6 +100,63 @@ class AutoEvaluator:
         rest = [request for request in requests if id(request) not in outputs]
         outputs.update(zip(map(id, rest), self._batched_outputs(rest), strict=True))
         return [outputs[id(request)] for request in requests]
+
+    def whole_graphs(
+        self, instances: Sequence[PreparedInstance], with_removals: bool, own: Tensor | None
+    ) -> list[Tensor]:
+        """Return the output row of each graph, followed by those without each of its groups.
+
+        The incremental engine computes a graph for the sake of its removals, so both are one
+        request; its rows of the graphs are held against plain calls of the model. Where it does
+        not serve the model, removals are left to the ranking.
+
+        Args:
+            instances: The graphs.
+            with_removals: Whether removals are wanted.
+            own: What plain calls of the model gave for the graphs, where that is known.
+        """
+        full = [Request(instance, FullGraph(instance.groups.count)) for instance in instances]
+        if self.serves_incrementally(largest(instances)):
+            found = self._incremental_graphs(instances, with_removals)
+            if found and self._are_own(full, torch.cat([rows[:1] for rows in found]), own):
+                return found
+        self._meet(instances)
+        return self.batched.outputs(full)
+
+    def _incremental_graphs(
+        self, instances: Sequence[PreparedInstance], with_removals: bool
+    ) -> list[Tensor]:
+        """Return whole graphs and removals; nothing where the engine turns out not to serve."""
+        asked = Removals if with_removals else FullGraph
+        outputs = self.outputs([Request(i, asked(i.groups.count)) for i in instances])
+        return outputs if self.serves_incrementally(largest(instances)) else []
+
+    def _are_own(self, full: Sequence[Request], found: Tensor, own: Tensor | None) -> bool:
+        """Return whether the rows of graphs are those of the model's own calls; else refuse."""
+        expected = self._own_rows(full) if own is None else own
+        try:
+            if not outputs_close(expected, found, tolerances.ENGINES):
+                self._check(found, torch.cat(self._alone.outputs(full)))
+        except NotServed as reason:
+            self.memory.forget()
+            for request in full:
+                self.incremental.refuse(request.instance, str(reason))
+            return False
+        return True
+
+    def _own_rows(self, full: Sequence[Request]) -> Tensor:
+        """Return what plain calls give for graphs, which share calls where the model allows it."""
+        try:
+            return torch.cat(self.batched.outputs(full))
+        except Exception:  # a model for one graph at a time
+            return torch.cat(self._alone.outputs(full))
+
+    def last_op(self, instance: PreparedInstance) -> LastOp | None:
+        """Return what the model's last operation says about its outputs."""
+        known, kind = self.memory.last_ops, instance.signature
+        if kind not in known:
+            known[kind] = last_op(lambda: self._batched.full_output(instance))
+        return known[kind]
 
     def route(self, request: Request) -> str:
         """Return the name of the engine that evaluates a request."""
@@ -147,7 +213,7 @@ class AutoEvaluator:
     def _incremental(self, requests: Sequence[Request]) -> list[Tensor]:
         try:
             outputs = self.incremental.outputs(requests)
-            for request, rows in zip(requests, outputs, strict=True):
+            for request, rows in _largest_of_routes(requests, outputs):
                 self._verify_once(request, rows)
             return outputs
         except NotServed as reason:
@@ -156,28 +222,59 @@ class AutoEvaluator:
 
     def _batched_outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the batched engine's outputs; first see whether graphs may share its calls."""
-        if requests and not self._checked:
-            traits = model_traits(self.batched, [r.instance for r in requests], self.keeps_nodes)
-            self.batched = self.batched if traits.shares_calls else self.batched.one_per_call()
-            self._checked = True
+        if not requests:
+            return []
+        instances = [request.instance for request in requests]
+        self._meet(instances)
+        first = instances[0]
+        confirmed = self._confirmed or not self.batched.shares_calls
+        if confirmed or not isinstance(first, PredictedInstance):
+            return self.batched.outputs(requests)
+        self._confirmed = True
+        full = Request(first, FullGraph(first.groups.count))
+        *outputs, row = self.batched.outputs([*requests, full])
+        if outputs_close(first.phi_full, first.target.phi(row)[0], tolerances.BATCH):
+            return outputs
+        self.memory.forget()  # beside candidates, the graph gives something else than alone
+        self._meet(instances)
         return self.batched.outputs(requests)
 
-    def _verify_once(self, request: Request, found: Tensor) -> None:
-        """Verify the first request of each route; less of it where the model was seen before."""
-        if (route := _route(request)) in self._confirmed or not len(request):
-            return
-        last = len(request) - 1
-        known = route in self._verified and last  # the first candidate shows a model that changed
-        self._verify(request, found, [0] if known else sorted({0, (last + 1) // 2, last}))
-        self._confirmed.add(route)
-        self._verified.add(route)
+    def _meet(self, instances: Sequence[PreparedInstance]) -> None:
+        """Respect what is known about the model on such graphs; find it out where it is not."""
+        first, sizes = largest(instances), sizes_of(instances)
+        with_features = bool(first.groups.features)
+        key = first.signature, len(first.anchors), with_features, self._asked_to_keep
+        known = self.memory.traits.get(key)
+        if known is None or not known.sizes.cover(*sizes):
+            found = model_traits(self._batched, instances, self._asked_to_keep)
+            known = found.joined(known)
+            self._confirmed = True
+            if sizes.largest:  # without groups nothing was compared
+                self.memory.traits[key] = known
+        self._traits = known
 
-    def _verify(self, request: Request, found: Tensor, entries: list[int]) -> None:
-        """Raise NotServed if candidates of a request have other outputs in the batched engine."""
+    def _verify_once(self, request: Request, found: Tensor) -> None:
+        """Verify the requests of a route that are larger than those that were verified before."""
+        route, groups = _route(request), request.instance.groups.count
+        known = self.memory.routes.get(route, Sizes(0, 0))
+        if not known.cover(groups, groups):
+            self._verify(request, found)
+            self.memory.routes[route] = Sizes(0, groups)
+
+    def _verify(self, request: Request, found: Tensor) -> None:
+        """Raise NotServed if candidates of a request have other outputs in other company.
+
+        Halves of the request show, in every row, an operation that mixes candidates. A call of
+        the batched engine for each of three shows whether the numbers are the model's.
+        """
+        last = len(request) - 1
+        if last > 0:
+            halves = self.incremental.outputs_of_halves(request, _COMPARED)
+            self._check(found[: len(halves)], halves)
+        entries = sorted({0, (last + 1) // 2, last})
         masks = torch.cat([request.candidate_set.rows(i, i + 1) for i in entries])
         kind = request.candidate_set.subgraph_kind
-        alone = self.batched.one_per_call()  # graphs of one call might disturb one another alike
-        (expected,) = alone.outputs([Request(request.instance, ExplicitMasks(masks, kind))])
+        (expected,) = self._alone.outputs([Request(request.instance, ExplicitMasks(masks, kind))])
         self._check(found[entries], expected)
 
     def _check(self, found: Tensor, expected: Tensor) -> None:
@@ -193,11 +290,22 @@ class AutoEvaluator:
             raise NotServed("The engines disagree on this model.")
 
 
-def _verified_routes(model: Any) -> set[Route]:
-    try:
-        return _VERIFIED.setdefault(model, set())
-    except TypeError:  # a callable that no weak reference can point to
-        return set()
+def _largest_of_routes(
+    requests: Sequence[Request], outputs: Sequence[Tensor]
+) -> list[tuple[Request, Tensor]]:
+    """Return the largest request of each route, with its outputs.
+
+    Those for whole graphs are left out: they are held against the model's own calls anyway.
+    """
+    largest_of: dict[Route, tuple[Request, Tensor]] = {}
+    for request, rows in zip(requests, outputs, strict=True):
+        if not len(request) or isinstance(request.candidate_set, FullGraph):
+            continue
+        route = _route(request)
+        known = largest_of.get(route)
+        if known is None or known[0].instance.groups.count < request.instance.groups.count:
+            largest_of[route] = request, rows
+    return list(largest_of.values())
 
 
 def _route(request: Request) -> Route:

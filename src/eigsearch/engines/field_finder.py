@@ -12,8 +12,11 @@ from torch_geometric.data import Data
 from eigsearch._utils.tolerances import ENGINES, HOPS, outputs_close
 from eigsearch.candidates import FullGraph
 from eigsearch.engines.batched.engine import BatchedEngine
+from eigsearch.engines.model_memory import ModelMemory
 from eigsearch.engines.request import Request
+from eigsearch.errors import ModelError
 from eigsearch.inference.receptive_field import counted_calls, expected_field, wider_fields
+from eigsearch.inference.target import short_row
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH, ReceptiveField
 from eigsearch.inputs.edge_groups import Groups, GroupSpec
 from eigsearch.inputs.instance import Instance, PreparedInstance
@@ -36,59 +39,80 @@ class FieldFinder:
     and the receptive field grows until they agree.
     """
 
-    def __init__(self, model: Any, groups: GroupSpec, engine: BatchedEngine) -> None:
+    def __init__(
+        self, model: Any, groups: GroupSpec, engine: BatchedEngine, memory: ModelMemory
+    ) -> None:
         self._model = model
         self._groups = groups
         self._engine = engine
+        self._memory = memory
         self._full: _FullRows | None = None
-        self._probed = False  # whether isolated nodes were seen not to matter
         self._expected: Tensor | None = None  # the rows of the whole graph, of the last instances
         self.field: ReceptiveField | None = None  # of the model, as far as it was seen
 
-    def prepare(self, level: TaskLevel, instances: Sequence[Instance]) -> list[PreparedInstance]:
-        """Return the instances on computation graphs that give the rows of the whole graph."""
+    def prepare(
+        self, level: TaskLevel, instances: Sequence[Instance]
+    ) -> tuple[list[PreparedInstance], Tensor | None]:
+        """Return the instances on computation graphs that give the rows of the whole graph.
+
+        Also returns those rows; None where a prediction is about the whole graph anyway.
+        """
         if not level.has_computation_graphs:
-            return level.prepare(instances, self._groups, WHOLE_GRAPH)
+            return level.prepare(instances, self._groups, WHOLE_GRAPH), None
         expected = torch.stack([self._row(level, instance) for instance in instances])
         self._expected = expected
         assert self.field is not None
         for field in wider_fields(self.field):
             prepared = level.prepare(instances, self._groups, field)
-            if field.hops is None or self._sees_enough(prepared, expected):
+            if field.hops is None:
+                break
+            rows = self._rows(prepared)
+            if self._sees_enough(prepared, rows, expected):
                 self.field = field
-                return prepared
-        raise AssertionError("the last field is the whole graph")
+                return prepared, rows
+        self.field = WHOLE_GRAPH
+        return prepared, expected
 
     def gave(self, outputs: Sequence[Tensor], shares_calls: bool) -> bool:
         """Return whether outputs are those of the whole graph; else the next field is all of it.
 
         Computation graphs that share a call may lend one another what each would lack alone. A
         model whose calls cannot be shared sees all nodes, if only after the removal of some.
+
+        Raises:
+            ModelError: If not even the whole graph gives them.
         """
-        if self._expected is None or self.field is None or self.field.hops is None:
+        if self._expected is None or self.field is None:
             return True
         found = torch.stack([rows[0] for rows in outputs])
-        if shares_calls and outputs_close(self._expected, found, ENGINES):
+        given = outputs_close(self._expected, found, ENGINES)
+        if self.field.hops is None:
+            if not given:
+                raise _contradiction(self._expected, found)
+            return True
+        if given and shares_calls:
             return True
         self.field = WHOLE_GRAPH
         return False
 
-    def _sees_enough(self, prepared: Sequence[PreparedInstance], expected: Tensor) -> bool:
+    def _sees_enough(
+        self, prepared: Sequence[PreparedInstance], rows: Tensor, expected: Tensor
+    ) -> bool:
         """Return whether computation graphs give the rows of the whole graph.
 
         A model that normalises over all nodes may do so by coincidence, but then isolated nodes
         beside a computation graph change its rows.
         """
-        rows = self._rows(prepared)
         if not outputs_close(expected, rows, HOPS):
             return False
         probes = [index for index, instance in enumerate(prepared) if instance.groups.count]
-        if self._probed or not probes:
+        if self._memory.isolated_nodes or not probes:
             return True
         instance = prepared[probes[0]]
         beside = self._engine.output_beside_isolated_nodes(instance)[list(instance.anchors)]
-        self._probed = outputs_close(rows[probes[0]], beside.reshape(-1), HOPS)
-        return self._probed
+        same = outputs_close(rows[probes[0]], beside.reshape(-1), HOPS)
+        self._memory.isolated_nodes = same
+        return same
 
     def _rows(self, prepared: Sequence[PreparedInstance]) -> Tensor:
         requests = [Request(instance, FullGraph(instance.groups.count)) for instance in prepared]
@@ -105,9 +129,22 @@ class FieldFinder:
         self._engine.model_call.check(data)
         empty = torch.zeros(0, device=data.edge_index.device)
         graph = PreparedInstance(data, with_tensor_edge_index(data), Groups(empty.long(), empty))
-        with counted_calls(self._model) as calls:
+        if self._memory.field is None:
+            with counted_calls(self._model) as calls:
+                output = self._engine.full_output(graph)
+            self._memory.field = expected_field(self._model, calls)
+        else:
             output = self._engine.full_output(graph)
-        if self.field is None:
-            self.field = expected_field(self._model, calls)
+        self.field = self.field or self._memory.field
         nodes = torch.arange(graph.num_nodes, device=output.device)
         return level.output_rows(output, 1, graph.num_nodes, nodes)
+
+
+def _contradiction(expected: Tensor, found: Tensor) -> ModelError:
+    worst = int((expected - found).abs().amax(dim=1).argmax())
+    return ModelError(
+        "Expected a node to have the output of the model's own call on its graph, "
+        f"{short_row(expected[worst].tolist())} (got {short_row(found[worst].tolist())} beside "
+        "copies of the graph). The model's output depends on what else is in a call or on earlier "
+        "calls; pass `forward=` to call it in a way that does not."
+    )

@@ -12,6 +12,7 @@ from torch import Tensor
 from eigsearch._utils.tolerances import BATCH, outputs_close
 from eigsearch.candidates import ExplicitMasks, FullGraph, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
+from eigsearch.engines.model_memory import Sizes, sizes_of
 from eigsearch.engines.request import Request
 from eigsearch.errors import ModelError
 from eigsearch.inputs.instance import PreparedInstance
@@ -24,6 +25,7 @@ _FIXED_NODES = (
     "The model takes no graph with fewer nodes, so all nodes stay when edges are removed "
     "(nodes='keep')."
 )
+_NONE = Sizes(0, 0)
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,24 @@ class ModelTraits:
         shares_calls: Whether a graph's output does not depend on what else is in its batch.
         drops_nodes: Whether the model is defined on graphs with fewer nodes.
         note: What a user should know about it.
+        sizes: Of the graphs that were looked at.
     """
 
     shares_calls: bool
     drops_nodes: bool = True
     note: str = ""
+    sizes: Sizes = _NONE
+
+    def joined(self, other: ModelTraits | None) -> ModelTraits:
+        """Return what holds for the graphs of both."""
+        if other is None:
+            return self
+        return ModelTraits(
+            self.shares_calls and other.shares_calls,
+            self.drops_nodes and other.drops_nodes,
+            self.note or other.note,
+            self.sizes.joined(other.sizes),
+        )
 
 
 def model_traits(
@@ -65,7 +80,8 @@ def model_traits(
     requests = [
         Request(sample, _parts(sample, kind, keeps)) for sample in samples for kind in kinds
     ]
-    return ModelTraits(not _depends_on_batch(engine, requests), not note, note)
+    shares_calls = not _depends_on_batch(engine, requests)
+    return ModelTraits(shares_calls, not note, note, sizes_of(instances))
 
 
 def largest(instances: Sequence[PreparedInstance]) -> PreparedInstance:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from operator import is_
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -55,7 +56,12 @@ class ModelCall:
         modules = bare.modules() if isinstance(bare, torch.nn.Module) else ()
         # A compiled module keeps what it writes out of Python's reach.
         self._modules = [m for m in modules if not isinstance(m, torch.jit.ScriptModule)]
-        self._lock = _lock_of(bare)
+        self.lock = _lock_of(bare)  # held by whoever calls the model
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What tells this way of calling the model from others."""
+        return self._forward, *self._parameters
 
     @property
     def custom(self) -> bool:
@@ -173,7 +179,7 @@ class ModelCall:
         A forward that stores what it computes (a normalised graph, say) would otherwise give it
         to the next candidate. One thread at a time: others would see what is being written.
         """
-        with self._lock:
+        with self.lock:
             before = [(m, dict(vars(m)), dict(m._buffers)) for m in self._modules]
             try:
                 yield
@@ -311,6 +317,8 @@ def restore_attributes(module: torch.nn.Module, before: dict[str, Any]) -> None:
     """
     now = vars(module)
     if isinstance(module, LazyModuleMixin) or "_initialize_hook" in before:
+        return
+    if now.keys() == before.keys() and all(map(is_, now.values(), before.values())):
         return
     for name in now.keys() - before.keys():
         del now[name]

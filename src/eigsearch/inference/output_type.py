@@ -17,7 +17,13 @@ from eigsearch._utils.tolerances import PROBABILITY
 from eigsearch.errors import AmbiguousOutputError, InputError, ModelError
 from eigsearch.inference.labels import LabelKind, label_kind
 from eigsearch.inference.last_op import LastOp
-from eigsearch.inference.target import ReturnType, Target, Task, short_row
+from eigsearch.inference.target import (
+    ReturnType,
+    Target,
+    Task,
+    contrast_target,
+    short_row,
+)
 
 RETURN_TYPES = ("auto", "raw", "log_probs", "probs")
 _TASK_NAMES: dict[str, str] = {
@@ -108,7 +114,11 @@ def check_same_reading(output_type: OutputType, outputs: Tensor) -> None:
 
 
 def resolve_target(
-    output_type: OutputType, output: Tensor, target: int | None
+    output_type: OutputType,
+    output: Tensor,
+    target: int | None,
+    rather_than: int | None = None,
+    above: float | None = None,
 ) -> tuple[Target, int | float]:
     """Return the target of one output row `[C]`, and the model's prediction there.
 
@@ -116,10 +126,21 @@ def resolve_target(
         output_type: How the row is read.
         output: The row.
         target: The class or column that the user asks for; None for the predicted class.
+        rather_than: The class that it is explained against; None for all others.
+        above: The value that a regressed one is explained to be above.
 
     Raises:
-        InputError: If the model has no such class or column.
+        InputError: If the model has no such class or column, or the task no such contrast.
     """
+    aimed, prediction = _plain_target(output_type, output, target)
+    if rather_than is not None or above is not None:
+        aimed = contrast_target(aimed, prediction, output.numel(), rather_than, above)
+    return aimed, prediction
+
+
+def _plain_target(
+    output_type: OutputType, output: Tensor, target: int | None
+) -> tuple[Target, int | float]:
     row: list[float] = output.tolist()
     task, kind = output_type.task, output_type.return_type
     if task == "regression":

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eigsearch
-from eigsearch import pipeline
 from eigsearch.engines import BatchedEngine, evaluator
 from eigsearch.engines.model_checks import ModelTraits
 from eigsearch.search import Refine
@@ -42,7 +41,6 @@ def test_climb_evaluations_are_counted_and_nothing_is_asked_twice(monkeypatch):
 
     monkeypatch.setattr(BatchedEngine, "outputs", outputs)
     shared = ModelTraits(shares_calls=True)  # checks of the model evaluate candidates too
-    monkeypatch.setattr(pipeline, "model_traits", lambda *_: shared)
     monkeypatch.setattr(evaluator, "model_traits", lambda *_: shared)
     found = eigsearch.explain(model, data, search="refine", engine="batched")
     induced = [row for subgraph_kind, row in asked if subgraph_kind.value == "edges"]

@@ -46,12 +46,16 @@ class IncrementalEngine:
     """
 
     def __init__(
-        self, model_call: ModelCall, max_rows: int | None = None, max_memory: int | None = None
+        self,
+        model_call: ModelCall,
+        max_rows: int | None = None,
+        max_memory: int | None = None,
+        reasons: dict[tuple[str, ...], str] | None = None,
     ) -> None:
         self.model_call = model_call
         self.budget = Budget(max_rows or DEFAULT_ROWS)
         self.max_memory = max_memory
-        self._reasons: dict[tuple[str, ...], str] = {}
+        self._reasons = {} if reasons is None else reasons
         self._depths = _remembered_depths(model_call.model)
 
     def serves(self, request: Request) -> bool:
@@ -93,6 +97,11 @@ class IncrementalEngine:
             for chunk, rows in zip(batch, self._run(batch), strict=True):
                 results[id(chunk.request)].append(rows)
         return [_joined(results[id(request)]) for request in requests]
+
+    def outputs_of_halves(self, request: Request, most: int) -> Tensor:
+        """Return the first output rows of a request, at most so many, half of them at a time."""
+        halves = Chunk(request, 0, min(len(request), most)).split()
+        return torch.cat([self._run([half])[0] for half in halves])
 
     def _calibrate(self, request: Request) -> None:
         """Find out what a row takes, and how many of them fit into the memory budget."""

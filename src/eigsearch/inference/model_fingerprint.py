@@ -1,0 +1,216 @@
+"""The fingerprint of a model: all that can be seen of it without calling it, read in no time.
+
+What was found out about a model by calling it holds as long as the model does. A fingerprint
+notices nearly every change: modules, weights, buffers and hooks, attributes and what they refer
+to, methods and what a user's own methods read from around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache, partial
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import Module
+from torch_geometric.inspector import Inspector
+
+from eigsearch._utils.code_digest import is_own, is_own_module
+
+_MOST = 4_000  # things to look at; a model that refers to more is not remembered
+_PLAIN = {
+    bool, int, float, complex, str, bytes, type(None), frozenset,
+    torch.dtype, torch.device, torch.Size,
+}  # fmt: skip
+_CONTAINERS = (dict, list, tuple, set)
+_SLOTS = frozenset(vars(Module()))  # attributes that every module has
+_HOLDERS = ("_parameters", "_buffers", "_modules", *sorted(n for n in _SLOTS if "_hooks" in n))
+_OPAQUE = (Inspector, ModuleType)
+
+
+class Fingerprint:
+    """What was seen of a model at one time.
+
+    Args:
+        values: The model, and what else decides how it is called.
+    """
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        walk = _Walk()
+        self.complete = walk.through(values)
+        self.tokens = walk.tokens()
+        self._found = walk.found
+        self._alive: tuple[ref[Any], ...] = ()
+
+    def hold(self) -> Fingerprint:
+        """Return the fingerprint, ready to be kept: it refers to nothing of the model strongly."""
+        self._alive = tuple(filter(None, map(_weak, self._found)))
+        self._found = []
+        return self
+
+    def same(self, other: Fingerprint) -> bool:
+        """Return whether the model of a kept fingerprint looks as another one does now.
+
+        Things are compared by where they are in memory, which tells nothing once they are gone.
+        """
+        alike = self.complete and other.complete and self.tokens == other.tokens
+        return alike and all(reference() is not None for reference in self._alive)
+
+
+class _Walk:
+    """Lists, always in the same order, what a model consists of."""
+
+    def __init__(self) -> None:
+        self.found: list[Any] = []
+        self._seen: set[int] = set()
+        self._waiting: list[Any] = []
+        self._weights: list[Tensor] = []
+
+    def through(self, values: Iterable[Any]) -> bool:
+        """Return whether everything was looked at."""
+        self._waiting = list(values)
+        try:
+            while self._waiting and len(self.found) <= _MOST:
+                self._look_at(self._waiting.pop())
+            self.found += _norms(self._weights)
+        except Exception:  # an object that cannot be looked at as others can
+            return False
+        return not self._waiting
+
+    def tokens(self) -> list[Any]:
+        """Return plain values as they are, and anything else by its identity."""
+        return [v if type(v) in _PLAIN else id(v) for v in self.found]
+
+    def _look_at(self, value: Any) -> None:
+        kind = type(value)
+        if kind in _PLAIN:
+            self.found.append(value)
+        elif id(value) not in self._seen:
+            self._seen.add(id(value))
+            if not isinstance(value, _CONTAINERS):  # which are known by what they hold
+                self.found.append(value)
+            self._look_into(value)
+
+    def _look_into(self, value: Any) -> None:
+        if isinstance(value, Tensor):
+            self._tensor(value)
+        elif isinstance(value, Module):
+            self._module(value)
+        elif isinstance(value, _CONTAINERS):
+            self._container(value)
+        elif isinstance(value, type):
+            self._class(value)
+        elif isinstance(value, FunctionType):
+            self._function(value)
+        elif isinstance(value, np.ndarray):
+            self.found.append(value.tobytes() if value.nbytes <= _MOST else float("nan"))
+        elif not isinstance(value, _OPAQUE):
+            self._object(value)
+
+    def _container(self, value: Any) -> None:
+        self.found.append(len(value))
+        if isinstance(value, dict):
+            self.found += map(_key, value)
+            self._waiting += value.values()
+        elif isinstance(value, (list, tuple)):
+            self._waiting += value
+        else:
+            self.found.append(frozenset(map(_key, value)))
+
+    def _tensor(self, tensor: Tensor) -> None:
+        self.found.append(-1 if tensor.is_inference() else tensor._version)
+        if tensor.is_floating_point() and tensor.layout is torch.strided:
+            self._weights.append(tensor)
+
+    def _module(self, module: Module) -> None:
+        if isinstance(module, torch.jit.ScriptModule):  # compiled: its code cannot change
+            self._waiting += [*module.parameters(), *module.buffers()]
+            return
+        state = vars(module)
+        self.found.append(state.get("training"))
+        for name in _HOLDERS:
+            if held := state.get(name):
+                self.found += held.keys()
+                self._waiting += held.values()
+        own = [name for name in state if name not in _SLOTS]
+        self.found += own
+        for name in own:
+            (self.found if type(state[name]) in _PLAIN else self._waiting).append(state[name])
+        self._waiting.append(type(module))
+
+    def _class(self, cls: type) -> None:
+        for base in cls.__mro__[:-1]:
+            if base is not cls and id(base) in self._seen:
+                continue
+            self._seen.add(id(base))
+            members = list(vars(base).values())
+            self.found += members
+            if is_own(base):
+                self._waiting += [_unwrapped(m) for m in members if type(m) not in _PLAIN]
+
+    def _function(self, function: FunctionType) -> None:
+        code, around = function.__code__, function.__globals__
+        self.found.append(code)
+        self._waiting += function.__defaults__ or ()
+        self._waiting += (function.__kwdefaults__ or {}).values()
+        self._waiting += [_contents(cell) for cell in function.__closure__ or ()]
+        if not is_own(function):
+            return
+        names = _names(code)
+        read = [around[name] for name in names if name in around]
+        self._waiting += [v for v in read if not isinstance(v, type) or is_own(v)]
+        for module in read:  # constants in a module of the user's, as in settings.SCALE
+            if isinstance(module, ModuleType) and is_own_module(module.__name__):
+                self._waiting += [vars(module)[n] for n in names if n in vars(module)]
+
+    def _object(self, value: Any) -> None:
+        if isinstance(value, MethodType):
+            self._waiting += (value.__func__, value.__self__)
+        elif isinstance(value, partial):
+            self._waiting += (value.func, *value.args, *value.keywords.values())
+        else:
+            self._waiting.append(getattr(value, "__dict__", None))
+            slots = getattr(type(value), "__slots__", ())
+            self._waiting += [getattr(value, name, None) for name in slots if name[:2] != "__"]
+
+
+@lru_cache(maxsize=1024)
+def _names(code: CodeType) -> tuple[str, ...]:
+    """Return the names that code and the functions inside it may look up."""
+    inside = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return tuple(sorted({*code.co_names, *(name for names in inside for name in names)}))
+
+
+def _key(key: Any) -> Any:
+    return key if type(key) in _PLAIN else id(key)
+
+
+def _weak(value: Any) -> ref[Any] | None:
+    try:
+        return ref(value)
+    except TypeError:  # plain values, containers and the like, which are known by their contents
+        return None
+
+
+def _unwrapped(member: Any) -> Any:
+    """Return the function of a property, a class method or a static method."""
+    if isinstance(member, property):
+        return (member.fget, member.fset)
+    return getattr(member, "__func__", member)
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not yet filled
+        return None
+
+
+def _norms(weights: list[Tensor]) -> list[float]:
+    """Return a number for each tensor: what is written through `tensor.data` shows nowhere else."""
+    with torch.inference_mode():
+        return [float(norm) for norm in torch._foreach_norm(weights)] if weights else []
