@@ -26,7 +26,7 @@ from torch_geometric.data import Data
 from benchmarks.speed.engines import WHOLE, bare_forward, candidate_batches
 from benchmarks.speed.timing import write
 from eigsearch import datasets, explain_dataset
-from eigsearch.engines.incremental import context
+from eigsearch.engines.incremental import layout
 from eigsearch.engines.incremental.context import EvalContext
 from eigsearch.engines.incremental.engine import IncrementalEngine
 from eigsearch.models import zoo
@@ -34,7 +34,7 @@ from eigsearch.models import zoo
 ENGINE = [(IncrementalEngine, "_compute")]
 INDEX = [(EvalContext, "__init__"), (EvalContext, "once")]
 # Of the rows distinct, below which the engine compares those of the next layer.
-STATES = {"computed once": context._WORTH_COMPARING, "each for itself": 0.0}
+STATES = {"computed once": layout.WORTH_COMPARING, "each for itself": 0.0}
 
 
 class Stopwatch:
@@ -110,7 +110,7 @@ def profile(graphs: Sequence[Data], repeats: int) -> list[dict[str, Any]]:
         explain = partial(explain_all, model, graphs)
         explain()
         for states, worth in STATES.items():
-            with mock.patch.object(context, "_WORTH_COMPARING", worth):
+            with mock.patch.object(layout, "WORTH_COMPARING", worth):
                 runs = [parts(explain, bare) for _ in range(repeats)]
             rows += [{"model": conv, "equal_states": states, **row} for row in table(runs, graphs)]
     return rows

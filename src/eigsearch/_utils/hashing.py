@@ -19,3 +19,19 @@ def mixed(number: np.ndarray) -> np.ndarray:
     bits *= np.uint64(0x94D049BB133111EB)
     bits ^= bits >> np.uint64(31)
     return bits
+
+
+_TABLES: dict[int, np.ndarray] = {}
+_LEAST = 4_096  # entries of a table, so that few graphs do not extend it often
+
+
+def hashes(table: int, number: np.ndarray, count: int) -> np.ndarray:
+    """Return the hash of each of some numbers below a count, looked up in one of several tables.
+
+    Tables have nothing in common: a number has another hash in each.
+    """
+    known = _TABLES.get(table)
+    if known is None or count > len(known):
+        size = max(_LEAST, 2 * count)
+        known = _TABLES[table] = mixed(np.arange(size) + (table << 48))
+    return known.take(number)

@@ -26,7 +26,8 @@ from torch_geometric.nn import (
 import eigsearch
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes, SingleFlips
 from eigsearch.engines import BatchedEngine, Request
-from eigsearch.engines.incremental import IncrementalEngine, model_run, pooling
+from eigsearch.engines.incremental import IncrementalEngine, pooling
+from eigsearch.engines.incremental.functions import dispatch
 from eigsearch.engines.incremental.index import state_table
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.model_call import ModelCall
@@ -181,7 +182,7 @@ def test_random_graphs_of_few_kinds(data: Data, directed: bool, seed: int) -> No
 
 @pytest.mark.parametrize("max_rows", [1, 40, 10_000])
 def test_any_budget(max_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eigsearch.engines.incremental.context._OVER_BASE", 1)
+    monkeypatch.setattr("eigsearch.engines.incremental.budget._OVER_BASE", 1)
     torch.manual_seed(0)
     assert_same(make_net("GCN", "sum"), candidate_sets(prepare_graph(house(), "auto")), max_rows)
 
@@ -224,7 +225,7 @@ def test_an_operation_that_fails_on_states_is_left_to_the_batched_engine(
     def fail(*_: Any) -> None:
         raise IndexError("of whatever a layer does")
 
-    monkeypatch.setattr(model_run, "apply", fail)
+    monkeypatch.setattr(dispatch, "_rule", fail)
     ex = eigsearch.explain(make_net(), house(), engine="incremental")
     assert ex.engine == "batched"
     torch.testing.assert_close(

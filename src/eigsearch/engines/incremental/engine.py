@@ -22,7 +22,9 @@ from eigsearch.candidates import (
     SingleFlips,
     SubgraphKind,
 )
-from eigsearch.engines.incremental.context import Budget, Deeper, EvalContext, NotServed, TooLarge
+from eigsearch.engines.incremental.budget import Budget
+from eigsearch.engines.incremental.context import EvalContext
+from eigsearch.engines.incremental.errors import Deeper, NotServed, TooLarge
 from eigsearch.engines.incremental.index.timelines import toggles
 from eigsearch.engines.incremental.model_run import run_model
 from eigsearch.engines.memory import PROBE, measure_peak_bytes, rows_within

@@ -8,14 +8,15 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch
 
-from eigsearch.engines.incremental.context import EvalContext, NotServed
-from eigsearch.engines.incremental.functions import MAKERS, apply, whole
+from eigsearch.engines.incremental.context import EvalContext
+from eigsearch.engines.incremental.errors import NotServed
+from eigsearch.engines.incremental.functions.alignment import whole
+from eigsearch.engines.incremental.functions.dispatch import Lifting
 from eigsearch.engines.incremental.pooling import explained_rows
 from eigsearch.engines.incremental.state_tensor import (
     NUM_NODES,
     Count,
     IndexTensor,
-    Lifting,
     Run,
     StateTensor,
 )
@@ -35,7 +36,7 @@ def run_model(model_call: ModelCall, context: EvalContext) -> Tensor:
     try:
         with model_call.restored(), torch.inference_mode():
             batch = _inputs(run, model_call)
-            with Lifting(run, apply, MAKERS):
+            with Lifting(run):
                 output = model_call(batch)
             if run.refused:  # and the model went on all the same
                 raise NotServed(run.refused)

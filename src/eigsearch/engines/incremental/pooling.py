@@ -9,14 +9,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from eigsearch.engines.incremental.context import (
-    EvalContext,
-    Layout,
-    NotServed,
-    Pairs,
-    StateTable,
-)
+from eigsearch.engines.incremental.context import EvalContext
+from eigsearch.engines.incremental.errors import NotServed
 from eigsearch.engines.incremental.index.arrays import Array, index_from_ptr, ptr_from_counts
+from eigsearch.engines.incremental.index.state_table import StateTable
+from eigsearch.engines.incremental.layout import Layout, Pairs
 
 # Up to this many (candidate, node) pairs per row, pooling reads every active state; beyond it, sums
 # are carried from candidate to candidate by their differences.
@@ -64,15 +61,15 @@ def pool_nodes(context: EvalContext, entries: Layout, value: Tensor, mode: str) 
     if not isinstance(table, StateTable):
         raise NotServed("It pools messages.")
     if entries.count == 1 and mode == "sum":
-        counts = context.tensor(context.node_counts).to(value.dtype)
+        counts = context.tensor(context.presence.counts).to(value.dtype)
         return value * counts.reshape(-1, *[1] * (value.dim() - 1))
-    few = context.num_pairs <= _PAIRS_PER_ROW * len(table)
+    few = context.presence.num_pairs <= _PAIRS_PER_ROW * len(table)
     if few or mode not in ("sum", "mean") or value.dtype not in _BAGS:
         return reduce_bags(value, *context.once(active_rows, context, entries), mode)
     flat = value.reshape(value.size(0), -1)
     total = carried_sum(context, entries, flat)
     if mode == "mean":
-        total = total / context.tensor(context.node_counts).clamp_min(1)[:, None]
+        total = total / context.tensor(context.presence.counts).clamp_min(1)[:, None]
     return total.to(value.dtype).reshape(-1, *value.shape[1:])
 
 
@@ -80,9 +77,9 @@ def active_rows(context: EvalContext, entries: Layout) -> tuple[Tensor, Tensor]:
     """Return the rows that are active in each candidate, and where those of each begin."""
     table = entries.space
     assert isinstance(table, StateTable)
-    context.make_room(len(table), context.num_pairs)
-    rows = entries.inverse.take(table.find(context.pairs.node_time))
-    return context.tensor(rows), context.tensor(context.pairs.ptr)
+    context.make_room(len(table), context.presence.num_pairs)
+    rows = entries.inverse.take(table.find(context.presence.pairs.node_time))
+    return context.tensor(rows), context.tensor(context.presence.pairs.ptr)
 
 
 def explained_rows(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:
@@ -114,7 +111,7 @@ def carried_sum(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:
         # what is not there counts as zero, and may be infinite, as after a division by degrees
         return found.where(there.index_select(0, context.tensor(rows)), 0)
 
-    moved = np.flatnonzero(table.time > 0)
+    moved = (table.time > 0).nonzero()[0]
     step = taken(moved) - taken(_before(table, moved))
     slot_ptr = ptr_from_counts(timelines.lengths)
     line = np.searchsorted(timelines.node_ptr, table.node[moved], side="right") - 1
@@ -137,8 +134,8 @@ def _with_presence(
     assert isinstance(table, StateTable)
     if not context.timelines.edge_induced:
         return table, entries.inverse, None
-    finer = table.including(context.presence_table.key)
-    there = context.is_present(finer.node, finer.time)
+    finer = table.including(context.presence.table.key)
+    there = context.presence.at(finer.node, finer.time)
     return finer, entries.inverse.take(table.find(finer.key)), context.tensor(there)[:, None]
 
 

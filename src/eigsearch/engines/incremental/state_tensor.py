@@ -3,7 +3,7 @@
 A user's `forward` runs as it is. `x` is a `StateTensor`, which looks like a tensor of all nodes of
 all candidates and holds their distinct rows; `edge_index` and `batch` are `IndexTensor`s, which
 hold no numbers at all. Whatever the model does with them arrives in `Lifting`, a torch-function
-mode, and from there in `functions.py`.
+mode, and from there in `functions/`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ from typing import Any, NamedTuple, NoReturn
 import torch
 from torch import Tensor
 
-from eigsearch.engines.incremental.context import (
-    Bags,
-    EvalContext,
-    Layout,
-    NotServed,
-    Pairs,
-    StateTable,
-)
+from eigsearch.engines.incremental.bags import Bags, bags
+from eigsearch.engines.incremental.context import EvalContext
+from eigsearch.engines.incremental.errors import NotServed
 from eigsearch.engines.incremental.index.timelines import EdgeList
+from eigsearch.engines.incremental.layout import Layout, edges_of
+
+Function = Callable[..., Any]
 
 # Sizes that no model has by itself, so that a size which comes back says what it is the size of.
 NUM_NODES = 16_777_259
@@ -70,6 +68,10 @@ class Count(int):
     __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
     __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = _refuse
     __pow__ = __rpow__ = __float__ = __divmod__ = _refuse
+
+
+_NODES = Count(NUM_NODES)
+_NO_SIZE = (0,)  # what torch takes a lifted tensor for; the shape that a model sees is Python's
 
 
 class LiftedTensor(Tensor):
@@ -177,8 +179,8 @@ class StateTensor(LiftedTensor):
     def _aggregate(self) -> None:
         assert self.pending is not None
         context, pending = self.run.context, self.pending
-        bags = context.once(context.bags, pending.side, None, *pending.layouts)
-        self._entries, self._value, self.pending = bags.layout, pending.reduce(bags), None
+        found = context.once(bags, context, pending.side, None, *pending.layouts)
+        self._entries, self._value, self.pending = found.layout, pending.reduce(found), None
 
     @property
     def dtype(self) -> torch.dtype:  # type: ignore[override]
@@ -241,7 +243,7 @@ class Run:
         """Return a state tensor of a layout and its distinct rows."""
         shape = torch.Size((self.num_entries(entries), *value.shape[1:]))
         tensor = Tensor._make_wrapper_subclass(
-            StateTensor, shape, dtype=value.dtype, device=value.device
+            StateTensor, _NO_SIZE, dtype=value.dtype, device=self.context.device
         )
         tensor.run, tensor.sizes = self, shape
         tensor._entries, tensor._value, tensor.factor = entries, value, factor
@@ -250,16 +252,16 @@ class Run:
 
     def pending(self, pending: Pending, shape: Sequence[int]) -> StateTensor:
         """Return values of nodes that an aggregation is yet to give."""
-        sizes = torch.Size((Count(NUM_NODES), *shape))
+        sizes = torch.Size((_NODES, *shape))
         tensor = Tensor._make_wrapper_subclass(
-            StateTensor, sizes, dtype=pending.dtype, device=self.context.device
+            StateTensor, _NO_SIZE, dtype=pending.dtype, device=self.context.device
         )
         tensor.run, tensor.sizes, tensor.pending, tensor.factor = self, sizes, pending, None
         return tensor
 
     def index(self, role: str, edges: EdgeList | None = None, side: int = 0) -> IndexTensor:
         """Return a structure tensor."""
-        size = Count(NUM_NODES) if edges is None else self.num_edges(edges)
+        size = _NODES if edges is None else self.num_edges(edges)
         shape = (2, size) if role in ("edge_index", "loops", "membership") else (size,)
         return self._index(role, edges, side, torch.Size(shape))
 
@@ -271,7 +273,7 @@ class Run:
         self, role: str, edges: EdgeList | None, side: int, shape: torch.Size
     ) -> IndexTensor:
         tensor = Tensor._make_wrapper_subclass(
-            IndexTensor, shape, dtype=torch.long, device=self.context.device
+            IndexTensor, _NO_SIZE, dtype=torch.long, device=self.context.device
         )
         tensor.run, tensor.sizes = self, shape
         tensor.role, tensor.edges, tensor.side = role, edges, side
@@ -279,10 +281,8 @@ class Run:
 
     def num_entries(self, entries: Layout) -> int:
         """Return the size of the first dimension of what has a layout."""
-        space = entries.space
-        if isinstance(space, (StateTable, Pairs)):
-            return Count(NUM_NODES)
-        return self.num_edges(space if isinstance(space, EdgeList) else space.edges)
+        edges = edges_of(entries.space)
+        return _NODES if edges is None else self.num_edges(edges)
 
     def num_edges(self, edges: EdgeList) -> Count:
         """Return the size that stands for the number of these edges."""
@@ -304,32 +304,3 @@ class Run:
     def stands_for(self, size: Any) -> bool:
         """Return whether a size is the number of all nodes, or of some edges."""
         return isinstance(size, int) and (int(size) == NUM_NODES or int(size) in self._sizes)
-
-
-class Lifting(torch.overrides.TorchFunctionMode):
-    """Sends every torch function that a model calls to where it is known."""
-
-    def __init__(self, run: Run, apply: Callable[..., Any], make: dict[str, Any]) -> None:
-        super().__init__()
-        self._run, self._apply, self._make = run, apply, make
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        lifted = StateTensor in types or IndexTensor in types
-        try:
-            if lifted:
-                return self._apply(self._run, func, args, kwargs)
-            maker = self._make.get(getattr(func, "__name__", ""))
-            return func(*args, **kwargs) if maker is None else maker(self._run, func, args, kwargs)
-        except NotServed as reason:
-            self._run.refused = self._run.refused or _sentence(func, reason)
-            raise NotServed(self._run.refused) from None
-
-
-def _sentence(func: Any, reason: NotServed) -> str:
-    name = (
-        getattr(getattr(func, "__self__", None), "__name__", "")
-        if func.__name__ == "__get__"
-        else ""
-    )
-    return f"`{name or func.__name__}`: {reason}"

@@ -10,15 +10,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigsearch._utils.hashing import mixed
+from eigsearch._utils.hashing import hashes
 from eigsearch.engines.incremental.index import arrays
 from eigsearch.engines.incremental.index.arrays import (
     distinct,
     gather_ranges,
     index_from_ptr,
-    multiset_keys,
-    pair_hashes,
     ptr_from_counts,
+    range_sums,
     value_keys,
 )
 
@@ -37,13 +36,14 @@ def assert_partition(place: np.ndarray, content: list[object]) -> None:
 
 
 @given(bags=bags)
-def test_multiset_keys_bags_of_pairs_equal_where_multisets_are(bags) -> None:
+def test_range_sums_of_hashes_are_equal_where_multisets_are(bags) -> None:
     ptr = ptr_from_counts(np.array([len(bag) for bag in bags]))
     flat = [pair for bag in bags for pair in bag]
     left, right = np.array(flat, np.int64).reshape(-1, 2).T
-    _, place = distinct(multiset_keys(pair_hashes(left, right, CLASSES, CLASSES), ptr))
+    pairs = hashes(0, left, CLASSES) * hashes(1, right, CLASSES)
+    _, place = distinct(range_sums(pairs, ptr))
     assert_partition(place, [tuple(sorted(bag)) for bag in bags])
-    _, place = distinct(multiset_keys(mixed(left), ptr))
+    _, place = distinct(range_sums(hashes(0, left, CLASSES), ptr))
     assert_partition(place, [tuple(sorted(first for first, _ in bag)) for bag in bags])
 
 

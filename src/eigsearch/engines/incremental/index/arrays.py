@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 import torch
 from torch import Tensor
 
-from eigsearch._utils.hashing import ODD, mixed
+from eigsearch._utils.hashing import mixed
 
 Array = np.ndarray
 
 _FEW = 1 << 22  # entries of features beyond which comparing nodes takes longer than it saves
-_FEW_KEYS = 8_192
+_FEW_KEYS = 2_048
 _SLOTS_PER_KEY = 2
 _INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by their bytes
 
@@ -24,7 +23,7 @@ def ptr_from_counts(counts: Array) -> Array:
     [0, 2, 2, 5]
     """
     ptr = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=ptr[1:])
+    counts.cumsum(out=ptr[1:])
     return ptr
 
 
@@ -35,7 +34,7 @@ def index_from_ptr(ptr: Array) -> Array:
     [0, 0, 2, 2, 2]
     """
     total = ptr[-1]
-    return np.cumsum(np.bincount(ptr[1:-1], minlength=total)[:total])
+    return np.bincount(ptr[1:-1], minlength=total)[:total].cumsum()
 
 
 def gather_ranges(ptr: Array, chosen: Array) -> tuple[Array, Array, Array]:
@@ -54,16 +53,11 @@ def gather_ranges(ptr: Array, chosen: Array) -> tuple[Array, Array, Array]:
 def distinct(key: Array) -> tuple[Array, Array]:
     """Return (index of one row per distinct key, inverse index), as `np.unique` does.
 
-    Few keys go to Arrow's hash table (10 against 31 µs for a hundred). For many, which are hashes
-    already, one of plain arrays is faster unless nearly all are equal: of all rows that fall into a
-    slot one stays, and those unlike it try again elsewhere.
+    Few keys are sorted; for many, which are hashes already, a hash table of plain arrays is
+    faster: of all rows that fall into a slot one stays, and those unlike it try again elsewhere.
     """
     if len(key) < _FEW_KEYS:
-        encoded = pa.array(key).dictionary_encode()
-        inverse = encoded.indices.to_numpy().astype(np.int64)
-        first = np.empty(len(encoded.dictionary), np.int64)
-        first[inverse] = np.arange(len(key))
-        return first, inverse
+        return _sorted_apart(key)
     bits = (len(key) * _SLOTS_PER_KEY).bit_length()
     table = np.empty(1 << bits, np.int64)
     like = np.empty(len(key), np.int64)
@@ -74,22 +68,34 @@ def distinct(key: Array) -> tuple[Array, Array]:
         found = table[slot]
         same = key.take(found) == key.take(left)
         like[left] = found  # of those unlike it too, until they have found theirs
-        unlike = np.flatnonzero(~same)
+        unlike = (~same).nonzero()[0]
         left, word = left.take(unlike), mixed(word.take(unlike))
     chosen = like == np.arange(len(key))
-    return np.flatnonzero(chosen), (np.cumsum(chosen) - 1).take(like)
+    return chosen.nonzero()[0], (chosen.cumsum() - 1).take(like)
 
 
-def multiset_keys(hashes: Array, ptr: Array) -> Array:
-    """Return a key for the multiset of hashes in each range.
+def _sorted_apart(key: Array) -> tuple[Array, Array]:
+    """Return what `distinct` does, found by sorting."""
+    order = key.argsort()
+    ranked = key.take(order)
+    begins = np.ones(len(key), bool)
+    np.not_equal(ranked[1:], ranked[:-1], out=begins[1:])
+    inverse = np.empty(len(key), np.int64)
+    inverse[order] = begins.cumsum() - 1
+    return order.compress(begins), inverse
 
-    Multisets are compared by the sum of 64-bit hashes of their members. That two different ones of
-    a hundred thousand rows collide has a chance of about 3e-10.
+
+def range_sums(value: Array, ptr: Array) -> Array:
+    """Return the sum of the unsigned numbers in each range, which may wrap around.
+
+    >>> range_sums(np.array([1, 2, 3], np.uint64), np.array([0, 2, 2, 3])).tolist()
+    [3, 0, 3]
     """
-    total = np.zeros(len(hashes) + 1, np.uint64)
-    np.cumsum(hashes, out=total[1:])  # wraps around, and differences wrap back
+    total = np.empty(len(value) + 1, np.uint64)
+    total[0] = 0
+    value.cumsum(out=total[1:])  # wraps around, and differences wrap back
     gathered = total.take(ptr)
-    return mixed(gathered[1:] - gathered[:-1])
+    return gathered[1:] - gathered[:-1]
 
 
 def value_keys(value: Tensor) -> Array:
@@ -100,10 +106,3 @@ def value_keys(value: Tensor) -> Array:
     bits = value.detach().cpu().contiguous().view(integers).numpy().reshape(len(value), -1)
     column = mixed(np.arange(bits.shape[1]))
     return mixed(bits.astype(np.uint64) + column).sum(axis=1, dtype=np.uint64)
-
-
-def pair_hashes(left: Array, right: Array, count: int, right_count: int) -> Array:
-    """Return a hash for each pair of class numbers."""
-    return mixed(
-        mixed(np.arange(count)).take(left) * ODD + mixed(np.arange(right_count)).take(right)
-    )

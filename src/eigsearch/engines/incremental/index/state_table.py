@@ -63,7 +63,7 @@ class StateTable:
         """The row that holds at every (node, time) pair, as one dense table."""
         begins = np.zeros(self.timelines.time_ptr[-1], np.int64)
         begins[self.key] = 1
-        latest = np.cumsum(begins)
+        latest = begins.cumsum(out=begins)
         latest -= 1
         if not self.timelines.toggling:
             return latest
@@ -86,7 +86,7 @@ class StateTable:
 
     def propagate(self) -> StateTable:
         """Return the rows one layer on: what an edge, a neighbour or the node itself changes."""
-        moved = np.flatnonzero(self.time > 0 if self.fresh is None else self.fresh)
+        moved = (self.time > 0 if self.fresh is None else self.fresh).nonzero()[0]
         reached = self._along_edges(self.node.take(moved), self.time.take(moved))
         key = self._union(self.key, self.timelines.changed[0], reached)
         fresh = np.ones(len(key), bool)
@@ -100,7 +100,7 @@ class StateTable:
         order, ptr = timelines.edges.by_source
         member, owner, _ = gather_ranges(ptr, node)
         edge, time = order.take(member), time.take(owner)
-        there = np.flatnonzero(timelines.edges.present(edge, time))
+        there = timelines.edges.present(edge, time).nonzero()[0]
         return timelines.target_start.take(edge.take(there)) + time.take(there)
 
     def covering_edges(self) -> StateTable:
@@ -143,7 +143,7 @@ class StateTable:
         mask = np.zeros(self.timelines.time_ptr[-1], bool)
         for key in keys:
             mask[key] = True
-        return np.flatnonzero(mask)
+        return mask.nonzero()[0]
 
     @property
     def num_messages(self) -> int:
@@ -172,7 +172,7 @@ class Messages:
         edge, row, ptr = gather_ranges(edges.target_ptr, table.node)
         there = edges.present(edge, table.time.take(row))
         if not there.all():
-            chosen = np.flatnonzero(there)
+            chosen = there.nonzero()[0]
             edge, row = edge.take(chosen), row.take(chosen)
             ptr = ptr_from_counts(np.bincount(row, minlength=len(table)))
         return edge, row, ptr
@@ -222,7 +222,7 @@ class Messages:
         order, ptr = edges.by_source
         member, row, _ = gather_ranges(ptr, rows.node)
         edge, time = order.take(member), rows.time.take(row)
-        there = np.flatnonzero(edges.present(edge, time))
+        there = edges.present(edge, time).nonzero()[0]
         edge, time, row = edge.take(there), time.take(there), row.take(there)
         entered = table.find(timelines.time_ptr.take(edges.target).take(edge) + time)
         # Messages stand by row and, within one, by edge: one search finds any of them.

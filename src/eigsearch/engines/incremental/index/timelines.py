@@ -198,7 +198,7 @@ class Timelines:
     @cached_property
     def changed(self) -> tuple[Array, Array]:
         """The (node, time) pairs at which an edge of a node changes, for targets and sources."""
-        changing = np.flatnonzero(self.edges.changes_at)
+        changing = self.edges.changes_at.nonzero()[0]
         time = self.edges.changes_at.take(changing)
         return self.target_start.take(changing) + time, self.source_start.take(changing) + time
 

@@ -1,0 +1,105 @@
+"""Alignment: state tensors brought to common rows, gathered along edges, and spread over pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor
+
+from eigsearch.engines.incremental.bags import bags
+from eigsearch.engines.incremental.errors import NotServed
+from eigsearch.engines.incremental.index.state_table import StateTable
+from eigsearch.engines.incremental.index.timelines import EdgeList
+from eigsearch.engines.incremental.joining import gathered, joined
+from eigsearch.engines.incremental.layout import Layout, edges_of
+from eigsearch.engines.incremental.state_tensor import LiftedTensor, Pending, Run, StateTensor
+
+
+def align(run: Run, states: Sequence[StateTensor]) -> tuple[Layout, list[Tensor]]:
+    """Return a common layout of state tensors, and the rows of each on it."""
+    if len(states) == 2 and states[0].shape[0] == states[1].shape[0]:
+        pending, own = states if states[0].pending is not None else states[::-1]
+        if pending.pending is not None and own.pending is None and _combines(pending.pending, own):
+            return _aggregate_with(run, pending, own, states)
+    states = [whole(run, state) for state in states]
+    if len({state.shape[0] for state in states}) > 1:
+        lists = [edges_of(state.entries.space) for state in states]
+        edges = next((each for each in lists if each is not None), None)
+        states = [as_messages(run, state, edges) for state in states]
+    first = states[0].entries
+    if all(state.entries is first for state in states):
+        return first, [state.value for state in states]
+    entries, rows = run.context.once(joined, run.context, *[state.entries for state in states])
+    values = [state.value for state in states]
+    return entries, [
+        v if r is None else v.index_select(0, r) for v, r in zip(values, rows, strict=True)
+    ]
+
+
+def _combines(pending: Pending, own: StateTensor) -> bool:
+    """Return whether an aggregation at targets can be carried out on common rows."""
+    table = isinstance(own.entries.space, StateTable)
+    return pending.side == 1 and own.entries.count > 1 and table and own.factor is None
+
+
+def _aggregate_with(
+    run: Run, pending: StateTensor, own: StateTensor, states: Sequence[StateTensor]
+) -> tuple[Layout, list[Tensor]]:
+    """Carry out an aggregation on the rows of what comes out when it is combined."""
+    context, aggregation = run.context, pending.pending
+    assert aggregation is not None
+    found = context.once(bags, context, aggregation.side, own.entries, *aggregation.layouts)
+    assert found.own is not None
+    rows = {id(own): own.value.index_select(0, found.own), id(pending): aggregation.reduce(found)}
+    return found.layout, [rows[id(state)] for state in states]
+
+
+def whole(run: Run, state: StateTensor) -> StateTensor:
+    """Return a state tensor whose factor, where it has one, is multiplied in."""
+    if state.factor is None:
+        return state
+    factor, bare = state.factor, run.state(state.entries, state.value)
+    entries, (left, right) = align(run, [factor, bare])
+    return state.assign(run.state(entries, left * right))
+
+
+def as_messages(run: Run, state: StateTensor, edges: EdgeList | None) -> StateTensor:
+    """Return values of nodes as those of their self-loops, which some layers take for the same."""
+    if edges is None or not edges.is_identity or not isinstance(state.entries.space, StateTable):
+        return state
+    return gather(run, state, run.index("end", edges, 1))
+
+
+def gather(run: Run, tensor: Any, index: Any) -> Any:
+    """Return what is at the ends of edges, or for each node what its candidate has."""
+    context = run.context
+    if index.dim() > 1:
+        raise NotServed("It picks single elements by the structure.")
+    if index.role == "nodes" and isinstance(tensor, StateTensor):
+        return tensor
+    if index.role == "batch" and not isinstance(tensor, LiftedTensor):
+        return _spread_candidates(run, tensor)
+    if index.role != "end" or not isinstance(tensor, StateTensor):
+        raise NotServed("It reads the structure in a way that is not known.")
+    assert index.edges is not None
+    state = whole(run, tensor)
+    if state.entries.count == 1:
+        return run.constant(state.value, run.num_edges(index.edges))
+    if not isinstance(state.entries.space, StateTable):
+        raise NotServed("It passes messages that depend on the whole graph.")
+    assert index.edges is not None
+    entries = context.once(gathered, context, state.entries, index.edges, index.side)
+    return run.state(entries, state.value)
+
+
+def _spread_candidates(run: Run, tensor: Tensor) -> StateTensor:
+    """Return for each node of each candidate what the candidate has."""
+    context = run.context
+    if tensor.size(0) != context.num_candidates:
+        raise NotServed("It reads another tensor by `batch`.")
+    context.make_room(0, context.presence.num_pairs)
+    entries = Layout(
+        context.presence.pairs, context.presence.pairs.candidate, context.num_candidates
+    )
+    return run.state(entries, tensor)

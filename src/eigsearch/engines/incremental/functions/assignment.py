@@ -1,0 +1,83 @@
+"""Assignment to rows: by features, by masks over edges, or at the ends of edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eigsearch.engines.incremental.edge_layouts import replaced
+from eigsearch.engines.incremental.errors import NotServed
+from eigsearch.engines.incremental.functions.aggregation import aggregate
+from eigsearch.engines.incremental.functions.alignment import as_messages, whole
+from eigsearch.engines.incremental.functions.indexing import edges_under, is_full, kept_edges
+from eigsearch.engines.incremental.functions.modules import plain_but
+from eigsearch.engines.incremental.functions.rowwise import pointwise, states_among
+from eigsearch.engines.incremental.functions.shapes import view
+from eigsearch.engines.incremental.state_tensor import Function, IndexTensor, Run, StateTensor
+
+
+def _replace_edges(run: Run, old: StateTensor, mask: StateTensor, new: StateTensor) -> StateTensor:
+    """Return values of edges, replaced where a mask picks them."""
+    edges, old = edges_under(mask), whole(run, old)
+    if edges is None:
+        raise NotServed("It writes to single rows.")
+    kept = kept_edges(run, mask, edges)
+    new = as_messages(run, whole(run, new), kept)
+    if run.num_edges(kept) != new.shape[0] or run.num_edges(edges) != old.shape[0]:
+        raise NotServed("It writes to single rows.")
+    if kept is edges:
+        return new
+    entries = run.context.once(replaced, run.context, old.entries, new.entries)
+    return run.state(entries, torch.cat([old.value, new.value]))
+
+
+def setitem(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Assignment: to features of rows, to rows that a mask picks, or to nodes with self-loops."""
+    tensor, key, value = args
+    if not isinstance(tensor, StateTensor):
+        raise NotServed("It writes values of nodes or edges into another tensor.")
+    if isinstance(key, IndexTensor):
+        tensor.assign(_at_ends(run, tensor, key, value))
+    elif (
+        isinstance(key, StateTensor) and key.dtype == torch.bool and isinstance(value, StateTensor)
+    ):
+        tensor.assign(_replace_edges(run, tensor, key, value))
+    elif isinstance(key, StateTensor) and key.dtype == torch.bool:
+        mask = view(run, Tensor.view, (key, -1, *[1] * (tensor.dim() - key.dim())), {})
+        tensor.assign(pointwise(run, torch.where, (mask, _scalar(value), tensor), {}))
+    else:
+        first = key[0] if isinstance(key, tuple) else key
+        if not is_full(first) or states_among((value,)):
+            raise NotServed("It writes to single rows.")
+        plain_but([value])
+        state = whole(run, tensor)
+        changed = state.value.clone()
+        changed[key] = value
+        tensor.assign(run.state(state.entries, changed))
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, Tensor) and value.dim():
+        raise NotServed("It writes to single rows.")
+    return value
+
+
+def _at_ends(run: Run, old: StateTensor, index: IndexTensor, value: Any) -> StateTensor:
+    """Return values of nodes, replaced where an edge ends; no node may have two of them."""
+    edges = index.edges
+    if index.role != "end" or edges is None or not isinstance(value, StateTensor):
+        raise NotServed("It writes to single rows.")
+    if len(edges) == 0:
+        return old
+    end = edges.target if index.side else edges.source
+    if np.bincount(end).max() > 1:
+        raise NotServed("It writes to one node twice.")
+    ones = run.constant(torch.ones(1, device=old.device), run.num_edges(edges))
+    found = aggregate(run, ones, index, "sum")
+    new = aggregate(run, value, index, "sum")
+    there = pointwise(run, Tensor.gt, (found, 0), {})
+    mask = view(run, Tensor.view, (there, -1, *[1] * (old.dim() - 1)), {})
+    return pointwise(run, torch.where, (mask, new, old), {})

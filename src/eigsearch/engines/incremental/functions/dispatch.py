@@ -1,0 +1,176 @@
+"""Dispatch: what each torch function is on state tensors.
+
+Only what is known to work row by row is let through, by the dimensions that it works along: the
+first dimension of a state tensor is its entries, and nothing may mix those but a gather along
+edges, an aggregation of messages, and a read-out. Everything else raises `NotServed`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from eigsearch.engines.incremental.errors import NotServed
+from eigsearch.engines.incremental.functions.aggregation import scatter
+from eigsearch.engines.incremental.functions.assignment import setitem
+from eigsearch.engines.incremental.functions.indexing import getitem, index_select
+from eigsearch.engines.incremental.functions.making import FILLED, MAKERS, make_filled, make_like
+from eigsearch.engines.incremental.functions.modules import (
+    addmm,
+    batch_norm,
+    cell,
+    dropout,
+    einsum,
+    embedding,
+    layer_norm,
+    linear,
+    matmul,
+    one_hot,
+)
+from eigsearch.engines.incremental.functions.row_tables import (
+    ALONG_DIM,
+    POINTWISE,
+    PROPERTIES,
+    VIEWS,
+)
+from eigsearch.engines.incremental.functions.rowwise import along_dim, pointwise
+from eigsearch.engines.incremental.functions.shapes import dimensions, expand, joining, view
+from eigsearch.engines.incremental.functions.structure import (
+    compare_ends,
+    convert,
+    extreme,
+    is_floating_point,
+    rows_of_structure,
+)
+from eigsearch.engines.incremental.state_tensor import (
+    Function,
+    IndexTensor,
+    LiftedTensor,
+    Run,
+    StateTensor,
+)
+
+
+class Lifting(torch.overrides.TorchFunctionMode):
+    """Sends every torch function that a model calls to where it is known."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        self._run = run
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        try:
+            if StateTensor in types or IndexTensor in types:
+                return _rule(func)(self._run, func, args, kwargs)
+            maker = MAKERS.get(getattr(func, "__name__", ""))
+            return func(*args, **kwargs) if maker is None else maker(self._run, func, args, kwargs)
+        except NotServed as reason:
+            self._run.refused = self._run.refused or _sentence(func, reason)
+            raise NotServed(self._run.refused) from None
+
+
+def _sentence(func: Any, reason: NotServed) -> str:
+    of_property = func.__name__ == "__get__"
+    name = getattr(getattr(func, "__self__", None), "__name__", "") if of_property else ""
+    return f"`{name or func.__name__}`: {reason}"
+
+
+@lru_cache(maxsize=1_024)  # functions of torch, each looked up by its name once
+def _rule(func: Any) -> Function:
+    """Return how a torch function is carried out on state tensors."""
+    name = func.__name__
+    rule = _named_rule(name)
+    return partial(_viewing, rule) if name in VIEWS else rule
+
+
+def _named_rule(name: str) -> Function:
+    if name in _HANDLERS:
+        return _HANDLERS[name]
+    if name == "__get__":
+        return _property
+    if name in POINTWISE:
+        return pointwise
+    if name in ALONG_DIM:
+        return along_dim
+    if name.startswith("__i") and name != "__invert__":
+        return partial(_in_place, f"__{name[3:]}")
+    if name.endswith("_") and not name.endswith("__"):
+        return partial(_in_place, name[:-1])
+    return _unknown
+
+
+def _unknown(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    raise NotServed("It is not known to work row by row.")
+
+
+def _viewing(
+    rule: Function, run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Carry out what may give another view of the same numbers, and take note of it."""
+    result = rule(run, func, args, kwargs)
+    copies = func.__name__ == "__getitem__" and isinstance(args[1], LiftedTensor)
+    if isinstance(args[0], StateTensor) and not copies:
+        for each in result if isinstance(result, tuple) else (result,):
+            each.shared = args[0].shared = True
+    return result
+
+
+def _property(run: Run, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    name = func.__self__.__name__
+    if name == "data":
+        return args[0]
+    if name not in PROPERTIES:
+        raise NotServed("It is not known to work row by row.")
+    with torch._C.DisableTorchFunctionSubclass():
+        return func(args[0])
+
+
+def _in_place(
+    name: str, run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> StateTensor:
+    """Carry out the operation as usual, and let the tensor take over the result."""
+    function = getattr(Tensor, name, None) or getattr(torch.nn.functional, name, None)
+    if function is None or not isinstance(args[0], StateTensor):
+        raise NotServed("It writes values of nodes or edges into another tensor.")
+    if args[0].shared:
+        raise NotServed("It changes a tensor in place that has another view.")
+    return args[0].assign(_rule(function)(run, function, args, kwargs))
+
+
+_HANDLERS: dict[str, Function] = {
+    **dict.fromkeys([f"new_{name}" for name in FILLED], make_filled),
+    **dict.fromkeys([f"{name}_like" for name in FILLED], make_like),
+    **dict.fromkeys(("view", "reshape"), view),
+    **dict.fromkeys(("expand", "expand_as", "broadcast_to", "repeat"), expand),
+    **dict.fromkeys(("unsqueeze", "squeeze", "flatten", "transpose", "permute"), dimensions),
+    **dict.fromkeys(("cat", "concat", "concatenate", "stack"), joining),
+    **dict.fromkeys(("linear", "group_norm"), linear),
+    **dict.fromkeys(("layer_norm", "rms_norm"), layer_norm),
+    **dict.fromkeys(("matmul", "__matmul__", "__rmatmul__", "mm", "bmm"), matmul),
+    **dict.fromkeys(("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell"), cell),
+    **dict.fromkeys(("dropout", "alpha_dropout", "feature_alpha_dropout"), dropout),
+    **dict.fromkeys(("eq", "ne", "__eq__", "__ne__"), compare_ends),
+    **dict.fromkeys(("max", "min"), extreme),
+    **dict.fromkeys(("unbind", "flip", "select", "__iter__"), rows_of_structure),
+    **dict.fromkeys(
+        ("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "bool",
+         "clone", "contiguous", "detach", "cpu", "cuda"), convert,
+    ),
+    **dict.fromkeys(
+        ("scatter_add", "scatter_add_", "index_add", "index_add_", "scatter_reduce",
+         "scatter_reduce_", "index_reduce", "index_reduce_"), scatter,
+    ),
+    "addmm": addmm,
+    "batch_norm": batch_norm,
+    "is_floating_point": is_floating_point,
+    "einsum": einsum,
+    "embedding": embedding,
+    "one_hot": one_hot,
+    "__getitem__": getitem,
+    "__setitem__": setitem,
+    "index_select": index_select,
+}  # fmt: skip

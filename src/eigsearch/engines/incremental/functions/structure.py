@@ -1,0 +1,121 @@
+"""Functions of the structure itself: comparisons, extremes, rows and conversions of indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eigsearch.engines.incremental.errors import NotServed
+from eigsearch.engines.incremental.functions.aggregation import aggregate
+from eigsearch.engines.incremental.functions.alignment import whole
+from eigsearch.engines.incremental.functions.indexing import structure_item
+from eigsearch.engines.incremental.functions.rowwise import along_dim, given_sizes, pointwise, wrap
+from eigsearch.engines.incremental.index.state_table import Messages
+from eigsearch.engines.incremental.index.timelines import EdgeList
+from eigsearch.engines.incremental.layout import Layout
+from eigsearch.engines.incremental.pooling import pool_nodes
+from eigsearch.engines.incremental.state_tensor import (
+    NUM_NODES,
+    Function,
+    IndexTensor,
+    Run,
+    StateTensor,
+)
+
+
+def compare_ends(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`row == col`: which edges are self-loops; values are compared as usual."""
+    if not any(isinstance(value, IndexTensor) for value in args):
+        return pointwise(run, func, args, kwargs)
+    left, right = args
+    ends = isinstance(left, IndexTensor) and isinstance(right, IndexTensor)
+    if not ends or left.role != "end" or right.role != "end" or left.edges is not right.edges:
+        raise NotServed("It computes with the numbers of nodes.")
+    equal = left.edges.is_loop if left.side != right.side else np.ones(len(left.edges), bool)
+    value = torch.tensor([False, True], device=run.context.device)
+    wanted = equal if func.__name__ in ("eq", "__eq__") else ~equal
+    return run.state(Layout(left.edges, wanted.astype(np.int64), 2), value)
+
+
+def extreme(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`max` and `min`: of structure the number of nodes or candidates, of values along a dim."""
+    tensor = args[0]
+    if isinstance(tensor, StateTensor) and len(args) == 1 and not kwargs:
+        return _common_extreme(run, tensor, func.__name__)
+    if not isinstance(tensor, IndexTensor):
+        return along_dim(run, func, args, kwargs)
+    if len(args) > 1 or kwargs or tensor.role == "loops":
+        raise NotServed("It reads the structure in a way that is not known.")
+    size = run.context.num_candidates if tensor.role == "batch" else NUM_NODES
+    return torch.tensor(size - 1 if func.__name__ == "max" else 0, device=run.context.device)
+
+
+def _common_extreme(run: Run, tensor: StateTensor, mode: str) -> Tensor:
+    """Return the extreme value of all entries, if all candidates have the same.
+
+    Nodes without messages count as zero here, so that only what lies beyond is certain. Where
+    single nodes are explained, those out of their reach have no states.
+    """
+    if run.context.instances[0].node is not None:
+        raise NotServed("It takes an extreme of all entries.")
+    state = (
+        along_dim(run, torch.amax if mode == "max" else torch.amin, (tensor, -1), {})
+        if tensor.dim() > 1
+        else whole(run, tensor)
+    )
+    space = state.entries.space
+    if isinstance(space, (EdgeList, Messages)):
+        edges = space if isinstance(space, EdgeList) else space.edges
+        state = aggregate(run, state, run.index("end", edges, 1), mode)
+    found = pool_nodes(run.context, state.entries, state.value, mode)
+    if bool((found != found[0]).any()) or not bool(found[0] > 0 if mode == "max" else found[0] < 0):
+        raise NotServed("It takes an extreme of all entries, which differs between candidates.")
+    return found[0]
+
+
+def is_floating_point(run: Run, func: Function, args: tuple[Any, ...], _: dict[str, Any]) -> bool:
+    """`is_floating_point`, by the type of the rows."""
+    return bool(args[0].dtype.is_floating_point)
+
+
+def rows_of_structure(
+    run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """`unbind`, `flip` and the like of `edge_index`; of values as along any dimension."""
+    tensor, name = args[0], func.__name__
+    if not isinstance(tensor, IndexTensor):
+        if name == "__iter__":
+            raise NotServed("It goes through nodes or edges one by one.")
+        return along_dim(run, func, args, kwargs)
+    given = given_sizes((*args[1:], *kwargs.values()))
+    if tensor.role == "edge_index":
+        if name in ("unbind", "__iter__") and given in ((), (0,)):
+            ends = [run.index("end", tensor.edges, side ^ tensor.side) for side in (0, 1)]
+            return iter(ends) if name == "__iter__" else tuple(ends)
+        if name == "flip" and given in ((0,), (-2,)):
+            return run.index("edge_index", tensor.edges, 1 - tensor.side)
+        if name == "select" and given[0] == 0:
+            return structure_item(run, tensor, given[1])
+    raise NotServed("It reads the structure in a way that is not known.")
+
+
+def convert(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Copies and conversions: structure stays as it is."""
+    tensor = args[0]
+    if not isinstance(tensor, IndexTensor):
+        if isinstance(tensor, StateTensor):
+            state = whole(run, tensor)
+            others = [v.value if isinstance(v, StateTensor) else v for v in args[1:]]
+            return wrap(run, state.entries, func(state.value, *others, **kwargs))
+        return func(
+            tensor, *[v.value if isinstance(v, StateTensor) else v for v in args[1:]], **kwargs
+        )
+    if func.__name__ in ("float", "double", "half", "bfloat16", "bool", "type", "type_as"):
+        raise NotServed("It computes with the numbers of nodes.")
+    types = [value for value in (*args[1:], *kwargs.values()) if isinstance(value, torch.dtype)]
+    if any(dtype is not torch.long for dtype in types):
+        raise NotServed("It computes with the numbers of nodes.")
+    return tensor

@@ -1,0 +1,100 @@
+"""Joining: values of different layouts brought to the distinct tuples of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from torch import Tensor
+
+from eigsearch._utils.hashing import mixed
+from eigsearch.engines.incremental.context import EvalContext
+from eigsearch.engines.incremental.errors import NotServed
+from eigsearch.engines.incremental.index.arrays import Array, distinct
+from eigsearch.engines.incremental.index.state_table import Messages, StateTable
+from eigsearch.engines.incremental.index.timelines import NEVER, EdgeList
+from eigsearch.engines.incremental.layout import (
+    WORTH_COMPARING,
+    Layout,
+    Pairs,
+    Space,
+    edges_of,
+)
+
+
+def gathered(context: EvalContext, layout: Layout, edges: EdgeList, side: int) -> Layout:
+    """Return what nodes send along edges (side 0), or what is at the end of edges (side 1)."""
+    table = layout.space
+    assert isinstance(table, StateTable)
+    above = context.once(context.propagated, table) if side == 0 else table
+    messages = context.once(context.messages, above, edges)
+    return Layout(messages, None, layout.count, (layout, side))
+
+
+def rows_on(layout: Layout, space: Space) -> Array:
+    """Return the distinct row that each entry of a finer space holds."""
+    coarse = layout.space
+    if coarse is space:
+        return layout.inverse
+    if layout.sent is not None and isinstance(space, Messages):
+        return layout.read_at(space)
+    inverse = layout.inverse
+    if isinstance(space, Messages) and isinstance(coarse, Messages):
+        return inverse.take(space.within(coarse))
+    if isinstance(space, Messages):
+        return inverse.take(space.edge)
+    assert isinstance(coarse, StateTable)
+    node_time = space.node_time if isinstance(space, Pairs) else space.key  # type: ignore[union-attr]
+    return inverse.take(coarse.find(node_time))
+
+
+def finer(context: EvalContext, left: Space, right: Space) -> Space:
+    """Return the space of what combines entries of two spaces."""
+    if left is right:
+        return left
+    if isinstance(left, StateTable) and isinstance(right, StateTable):
+        return context.once(context.merged, left, right)
+    if isinstance(left, Pairs) and isinstance(right, StateTable):
+        return left
+    if isinstance(right, Pairs) and isinstance(left, StateTable):
+        return right
+    if edges_of(left) is not edges_of(right):
+        raise NotServed("It combines values of nodes, of edges, or of different edge lists.")
+    if isinstance(left, EdgeList) or isinstance(right, EdgeList):
+        return right if isinstance(left, EdgeList) else left
+    assert isinstance(left, Messages)
+    assert isinstance(right, Messages)
+    table = context.once(context.merged, left.table, right.table)
+    return context.once(context.messages, table, left.edges)
+
+
+def joined(context: EvalContext, *layouts: Layout) -> tuple[Layout, list[Tensor | None]]:
+    """Return a common layout, and for each layout the rows that its distinct ones are.
+
+    None stands for rows that fit as they are.
+    """
+    various = [layout for layout in layouts if layout.count != 1]
+    space = layouts[0].space
+    for layout in layouts[1:]:
+        space = finer(context, space, layout.space)
+    inverses = [rows_on(layout, space) for layout in various]
+    if len(various) < 2:
+        only = Layout(space, inverses[0], various[0].count) if various else context.constant(space)
+        return only, [None] * len(layouts)
+    first, inverse = _distinct_tuples(various, inverses)
+    taken = iter([context.tensor(each.take(first)) for each in inverses])
+    indices = [None if layout.count == 1 else next(taken) for layout in layouts]
+    return Layout(space, inverse, len(first)), indices
+
+
+def _distinct_tuples(layouts: Sequence[Layout], inverses: Sequence[Array]) -> tuple[Array, Array]:
+    entries = len(inverses[0])
+    if max(layout.count for layout in layouts) >= WORTH_COMPARING * entries:
+        return np.arange(entries), np.arange(entries)
+    key, count = inverses[0], layouts[0].count
+    for layout, inverse in zip(layouts[1:], inverses[1:], strict=True):
+        count *= layout.count
+        if count > NEVER // 2:
+            key, count = distinct(mixed(key))[1], entries * layout.count
+        key = key * layout.count + inverse
+    return distinct(mixed(key))

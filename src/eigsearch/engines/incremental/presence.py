@@ -1,0 +1,87 @@
+"""Presence: which nodes are there in each candidate."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from eigsearch.engines.incremental.index.arrays import (
+    Array,
+    gather_ranges,
+    index_from_ptr,
+    ptr_from_counts,
+)
+from eigsearch.engines.incremental.index.state_table import StateTable, base_table
+from eigsearch.engines.incremental.index.timelines import NEVER, Timelines
+from eigsearch.engines.incremental.layout import Pairs
+
+
+class Presence:
+    """The nodes of each candidate: all of them, or in edge-induced subgraphs those with an edge."""
+
+    def __init__(self, timelines: Timelines) -> None:
+        self.timelines = timelines
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The nodes that are there in each candidate."""
+        timelines = self.timelines
+        line, when = timelines.candidates
+        node, candidate, ptr = gather_ranges(timelines.node_ptr, line)
+        time = when.take(candidate)
+        if timelines.edge_induced:
+            there = self.at(node, time).nonzero()[0]
+            node, time, candidate = node.take(there), time.take(there), candidate.take(there)
+            ptr = ptr_from_counts(np.bincount(candidate, minlength=len(line)))
+        return Pairs(timelines.time_ptr.take(node) + time, ptr, candidate)
+
+    @cached_property
+    def num_pairs(self) -> int:
+        """The number of (candidate, node) pairs, there or not."""
+        return int(self.timelines.counts @ np.diff(self.timelines.node_ptr))
+
+    def at(self, node: Array, time: Array) -> Array:
+        """Return whether each node has an edge at each time."""
+        timelines = self.timelines
+        if not timelines.toggling:
+            return timelines.first_edge_at.take(node) <= time
+        table, degree = self._degrees
+        return degree.take(table.find(timelines.time_ptr.take(node) + time)) > 0
+
+    @cached_property
+    def _degrees(self) -> tuple[StateTable, Array]:
+        """The rows of toggling timelines at which a node's edges change, and their number then."""
+        timelines = self.timelines
+        edges, table = timelines.edges, self.table
+        there, change = edges.appears_at == 0, edges.changes_at.nonzero()[0]
+        step = np.where(there.take(change), -1, 1)
+        degree = np.zeros(len(table), np.int64)
+        for end in (edges.source, edges.target):
+            degree += np.bincount(end[there], minlength=len(timelines.node)).take(table.node)
+            row = table.find(
+                timelines.time_ptr.take(end.take(change)) + edges.changes_at.take(change)
+            )
+            degree += np.bincount(row, step, minlength=len(table)).astype(np.int64)
+        return table, degree
+
+    @cached_property
+    def table(self) -> StateTable:
+        """The rows at which a node may come or go: where one of its edges changes."""
+        return base_table(self.timelines).including(*self.timelines.changed)
+
+    @cached_property
+    def counts(self) -> Array:
+        """The number of nodes that are there in each candidate."""
+        timelines = self.timelines
+        line, when = timelines.candidates
+        if not timelines.edge_induced:
+            return np.diff(timelines.node_ptr).take(line)
+        if timelines.toggling:
+            return np.diff(self.pairs.ptr)
+        ptr = ptr_from_counts(timelines.lengths)
+        there = (timelines.first_edge_at < NEVER).nonzero()[0]
+        first = ptr.take(index_from_ptr(timelines.node_ptr).take(there))
+        slot = first + timelines.first_edge_at.take(there)
+        total = ptr_from_counts(np.bincount(slot, minlength=ptr[-1]))
+        return total.take(ptr.take(line) + when + 1) - total.take(ptr.take(line))
