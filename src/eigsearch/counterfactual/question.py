@@ -47,13 +47,15 @@ class Question:
 
     def steps(self) -> EvalCoroutine[FlipExplanation]:
         """Search for the smallest changes; return the first, with the others beside it."""
-        singles = np.arange(len(self.toggles))[:, None]
-        full, *outputs = yield from self._outputs([_NOTHING, *self._parts(singles)])
+        singles = self.toggles.grown(_NOTHING[0], np.arange(len(self.toggles)))
+        asked = [self.toggles.candidates(_NOTHING), *([singles] if len(singles) else [])]
+        full, *outputs = yield [RawOutputs(candidates) for candidates in asked]
         margin = make_margin(self.original.target, full, self.options.to)
         alone = self._margins(margin, outputs)
         space = Space(
             alone=alone,
             evaluate=partial(self._evaluate, margin),
+            evaluate_grown=partial(self._evaluate_grown, margin),
             allows=self.toggles.allow,
             max_size=self.options.max_size,
             answers=self.options.answers,
@@ -66,6 +68,13 @@ class Question:
     def _evaluate(self, margin: Margin, sets: np.ndarray) -> EvalCoroutine[np.ndarray]:
         """Return the margins after the toggles of each row."""
         outputs = yield from self._outputs(self._parts(sets))
+        return self._margins(margin, outputs)
+
+    def _evaluate_grown(
+        self, margin: Margin, families: list[tuple[np.ndarray, np.ndarray]]
+    ) -> EvalCoroutine[np.ndarray]:
+        """Return the margins after the toggles of each family and each of its further ones."""
+        outputs = yield [RawOutputs(self.toggles.grown(*family)) for family in families]
         return self._margins(margin, outputs)
 
     def _outputs(self, parts: Sequence[np.ndarray]) -> EvalCoroutine[list[Tensor]]:

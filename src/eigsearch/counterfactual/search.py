@@ -17,6 +17,8 @@ Array = np.ndarray
 
 # Sets of one size are rows of ascending positions, `[n, size]`. Returns the margin of each.
 Evaluate = Callable[[Array], EvalCoroutine[Array]]
+# The same for sets that differ from one by a toggle more, for several such families.
+EvaluateGrown = Callable[[list[tuple[Array, Array]]], EvalCoroutine[Array]]
 
 MAX_SUBSETS = 2**18  # sets that the exhaustive search evaluates at most
 _BEAM = 4  # sets of each size that are grown further
@@ -38,6 +40,7 @@ class Space:
     Attributes:
         alone: The margin of each toggle alone.
         evaluate: Returns the margins of sets.
+        evaluate_grown: Returns the margins of sets with each of some toggles more.
         allows: Returns whether a set leads to a graph that can be.
         max_size: The most toggles in a set.
         answers: How many sets to find.
@@ -45,6 +48,7 @@ class Space:
 
     alone: Array
     evaluate: Evaluate
+    evaluate_grown: EvaluateGrown
     allows: Callable[[Array], bool]
     max_size: int
     answers: int
@@ -69,12 +73,12 @@ def greedy_flips(space: Space) -> EvalCoroutine[list[Flip]]:
     """
     found: list[Flip] = []
     beam = np.zeros((1, 0), np.int64)
-    width = len(space.alone)
     for _ in space.sizes:
-        sets = _without(_grown(beam, width), found)
+        grown = _without(_grown(beam, len(space.alone)), found)
+        sets = grown[:, :-2]
         if not len(sets):
             break
-        margin = yield from space.margins(sets)
+        margin = yield from _margins_of_grown(space, beam, grown)
         order = _order(margin)
         for entry in order[margin[order] < 0]:
             if _is_new(sets[entry], found) and space.allows(sets[entry]):
@@ -101,7 +105,7 @@ def exhaustive_flips(space: Space) -> EvalCoroutine[list[Flip]]:
         subsets = combinations(range(width), size)
         flips: list[Flip] = []
         while len(sets := _block(subsets, size)):
-            sets = _without(sets, found)
+            sets = sets[[_is_new(toggles, found) for toggles in sets]] if found else sets
             margin = yield from space.margins(sets)
             flips += [
                 Flip(tuple(sets[entry].tolist()), float(margin[entry]))
@@ -119,22 +123,43 @@ SEARCHES = {"greedy": greedy_flips, "exhaustive": exhaustive_flips}
 
 
 def _grown(beam: Array, width: int) -> Array:
-    """Return the different sets with one toggle more, in the order of the sets and toggles."""
+    """Return the different sets with one toggle more, in the order of the sets and toggles.
+
+    The last two columns are the number of the set that grew, and the toggle.
+    """
     grown = [
-        np.column_stack([np.broadcast_to(toggles, (width, len(toggles))), np.arange(width)])
-        for toggles in beam
+        np.column_stack(
+            [
+                np.broadcast_to(toggles, (width, len(toggles))),
+                np.arange(width),
+                np.full(width, number),
+                np.arange(width),
+            ]
+        )
+        for number, toggles in enumerate(beam)
     ]
-    sets = np.concatenate(grown) if grown else np.zeros((0, beam.shape[1] + 1), np.int64)
-    repeated = (sets[:, :-1] == sets[:, -1:]).any(axis=1)
-    sets = np.sort(sets[~repeated], axis=1)
-    _, first = np.unique(sets, axis=0, return_index=True)
-    return sets[np.sort(first)]
+    size = beam.shape[1] + 1
+    found = np.concatenate(grown) if grown else np.zeros((0, size + 2), np.int64)
+    found = found[~(found[:, : size - 1] == found[:, -1:]).any(axis=1)]
+    found[:, :size].sort(axis=1)
+    _, first = np.unique(found[:, :size], axis=0, return_index=True)
+    return found[np.sort(first)]
+
+
+def _margins_of_grown(space: Space, beam: Array, grown: Array) -> EvalCoroutine[Array]:
+    """Return the margins of grown sets."""
+    if beam.shape[1] == 0:
+        return space.alone[grown[:, -1]]
+    parent, toggle = grown[:, -2], grown[:, -1]
+    families = [(beam[number], toggle[parent == number]) for number in np.unique(parent)]
+    return (yield from space.evaluate_grown(families))
 
 
 def _without(sets: Array, found: list[Flip]) -> Array:
-    """Return the sets that hold none of those found."""
+    """Return the sets, with what else their rows hold, that hold none of those found."""
     for flip in found:
-        sets = sets[np.isin(sets, flip.toggles).sum(axis=1) < len(flip.toggles)]
+        positions = sets[:, :-2]
+        sets = sets[np.isin(positions, flip.toggles).sum(axis=1) < len(flip.toggles)]
     return sets
 
 

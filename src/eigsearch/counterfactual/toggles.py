@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from eigsearch.candidates import ExplicitMasks, SubgraphKind
+from eigsearch.candidates import ExplicitMasks, SingleFlips, SubgraphKind
 from eigsearch.counterfactual.additions import check_pairs, pairs_within_two_hops, with_additions
 from eigsearch.counterfactual.options import FlipOptions
 from eigsearch.inference.prediction import PredictedInstance
@@ -55,11 +56,23 @@ class Toggles:
         """Return whether there can be a graph with these changes."""
         return True
 
-    def candidates(self, sets: np.ndarray) -> ExplicitMasks:
-        """Return the graph after the toggles of each row, `[n, size]`."""
+    @cached_property
+    def _base(self) -> np.ndarray:
+        """The graph as it is."""
         base = np.ones(self.instance.groups.count, bool)
         base[self.groups[self.own < 0]] = False
-        masks = np.tile(base, (len(sets), 1))
+        return base
+
+    def grown(self, toggles: np.ndarray, more: np.ndarray) -> SingleFlips:
+        """Return the graph after some toggles and each one of others."""
+        base = self._base.copy()
+        base[self.groups[toggles]] ^= True
+        entries = self.groups[more].tolist()
+        return SingleFlips(torch.from_numpy(base), entries, SubgraphKind.ALL_NODES)
+
+    def candidates(self, sets: np.ndarray) -> ExplicitMasks:
+        """Return the graph after the toggles of each row, `[n, size]`."""
+        masks = np.tile(self._base, (len(sets), 1))
         masks[np.arange(len(sets))[:, None], self.groups[sets]] ^= True
         return ExplicitMasks(torch.from_numpy(masks), SubgraphKind.ALL_NODES)
 
