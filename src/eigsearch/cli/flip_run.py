@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,13 @@ def parse_flip(
     )
     values = {name: value for name, value in {**own, **shared}.items() if value is not None}
     return FlipOptions(**values)
+
+
+def about_molecules(flip: FlipOptions | None, dataset: GraphDataset) -> FlipOptions | None:
+    """Return the options with the elements and bonds of a set of molecules."""
+    if flip is None or not flip.add or not Names.of(dataset).are_elements:
+        return flip
+    return replace(flip, atoms=dataset.node_names, bonds=dataset.edge_names)
 
 
 def _refuse(flags: Mapping[str, Any], expected: str) -> None:

@@ -88,7 +88,9 @@ def check_pairs(add: Any, data: Data) -> Tensor:
     return pairs.long()
 
 
-def with_additions(data: Data, group: Tensor, pairs: Tensor, both: bool) -> tuple[Data, Tensor]:
+def with_additions(
+    data: Data, group: Tensor, pairs: Tensor, both: bool, edge_attr: Tensor | None = None
+) -> tuple[Data, Tensor]:
     """Return the graph with all pairs joined, and the group of each of its edges.
 
     New edges take the commonest value of each attribute of edges.
@@ -98,6 +100,7 @@ def with_additions(data: Data, group: Tensor, pairs: Tensor, both: bool) -> tupl
         group: The group of each of its edges.
         pairs: The pairs, `[2, A]`; each becomes a group.
         both: Whether an edge leads both ways.
+        edge_attr: The `edge_attr` of new edges, `[1, F]`, where it is not the commonest.
     """
     count, device = pairs.size(1), data.edge_index.device
     pairs = pairs.to(device)
@@ -109,9 +112,9 @@ def with_additions(data: Data, group: Tensor, pairs: Tensor, both: bool) -> tupl
         if name != "edge_index" and isinstance(value, Tensor):
             level, dim = attribute_level(data, name)
             if level == "edge" and dim == 0 and len(value):
-                grown[name] = torch.cat(
-                    [value, _commonest(value).expand(ends.size(1), *value.shape[1:])]
-                )
+                known = edge_attr if name == "edge_attr" else None
+                new = _commonest(value) if known is None else known
+                grown[name] = torch.cat([value, new.expand(ends.size(1), *value.shape[1:])])
     return grown, torch.cat([group, number.repeat(2 if both else 1)])
 
 

@@ -36,6 +36,8 @@ def flip(
     answers: int | None = None,
     max_size: int = 10,
     search: str = "greedy",
+    atoms: Sequence[str] | None = None,
+    bonds: Sequence[str] | None = None,
     **options: Any,
 ) -> FlipExplanation | list[FlipExplanation]:
     """Return the smallest set of edges whose removal changes a prediction.
@@ -55,6 +57,10 @@ def flip(
         max_size: The most edges to change.
         search: `"greedy"` grows the best few sets edge by edge; `"exhaustive"` tries every set,
             so its first answer is minimal.
+        atoms: For molecules: the element of each `data.node_label`, such as `dataset.node_names`.
+            Then only bonds are added that RDKit can sanitise. Graphs with `smiles` need none.
+        bonds: For molecules: what the columns of `edge_attr` stand for, of `"single"`,
+            `"double"`, `"triple"` and `"aromatic"`; without it all bonds count as single.
         **options: `task`, `return_type`, `forward`, `arguments`, `groups`, `engine`,
             `max_batch_nodes` and `max_memory`, as in `explain`.
 
@@ -62,7 +68,10 @@ def flip(
         The explanation, whose `edge_mask` marks what is removed and whose `added` lists new edges;
         `flipped` is False if there is no answer within `max_size`.
     """
-    wanted = FlipOptions(to=to, add=add, answers=_count(answers), max_size=max_size, search=search)
+    wanted = FlipOptions(
+        to=to, add=add, answers=_count(answers), max_size=max_size, search=search,
+        atoms=atoms, bonds=bonds,
+    )  # fmt: skip
     instance = Instance(data, parse_target(target), parse_node(node))
     (found,) = FlipPipeline(model, shared_options(options), wanted).explain([instance])
     return found if answers is None else found.answers()
@@ -80,6 +89,8 @@ def flip_dataset(
     answers: int | None = None,
     max_size: int = 10,
     search: str = "greedy",
+    atoms: Sequence[str] | None = None,
+    bonds: Sequence[str] | None = None,
     workers: int | None = None,
     ray: str | None = None,
     on_error: str = "raise",
@@ -98,6 +109,8 @@ def flip_dataset(
         answers: As in `flip`; a number makes each answer a list.
         max_size: As in `flip`.
         search: As in `flip`.
+        atoms: As in `flip`.
+        bonds: As in `flip`.
         workers: Spread the graphs over so many processes.
         ray: Spread them over the Ray cluster at this address (`"auto"` for one that runs here).
         on_error: `"raise"` raises the first failure, after all answers before it; `"skip"` yields
@@ -106,7 +119,10 @@ def flip_dataset(
         **options: As in `flip`.
     """
     check_on_error(on_error)
-    wanted = FlipOptions(to=to, add=add, answers=_count(answers), max_size=max_size, search=search)
+    wanted = FlipOptions(
+        to=to, add=add, answers=_count(answers), max_size=max_size, search=search,
+        atoms=atoms, bonds=bonds,
+    )  # fmt: skip
     check_pairs_fit(wanted, is_one_graph=isinstance(dataset, Data))
     chosen = shared_options(options)
     total = count_instances(dataset, node)

@@ -32,6 +32,8 @@ class FlipOptions:
         answers: How many different sets to find.
         max_size: The most edges to change.
         search: The name of the search.
+        atoms: The element of each `data.node_label`, or of each node, if the graph is a molecule.
+        bonds: The orders that the columns of `data.edge_attr` stand for.
     """
 
     to: int | float | None = None
@@ -39,6 +41,8 @@ class FlipOptions:
     answers: int = 1
     max_size: int = 10
     search: str = "greedy"
+    atoms: Sequence[str] | None = None
+    bonds: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         check_size(self.max_size)
@@ -63,7 +67,14 @@ class FlipOptions:
             "add": add,
             "answers": self.answers,
             "max_size": self.max_size,
+            **{name: list(names) for name, names in self._molecules.items()},
         }
+
+    @property
+    def _molecules(self) -> dict[str, Sequence[str]]:
+        """What is said about molecules."""
+        given = {"atoms": self.atoms, "bonds": self.bonds}
+        return {name: names for name, names in given.items() if names is not None}
 
 
 def shared_options(keywords: dict[str, Any]) -> Options:

@@ -54,6 +54,7 @@ class Question:
         alone = self._margins(margin, outputs)
         space = Space(
             alone=alone,
+            removes=self.toggles.own >= 0,
             evaluate=partial(self._evaluate, margin),
             evaluate_grown=partial(self._evaluate_grown, margin),
             allows=self.toggles.allow,

@@ -39,6 +39,7 @@ class Space:
 
     Attributes:
         alone: The margin of each toggle alone.
+        removes: Whether each toggle removes, and does not add.
         evaluate: Returns the margins of sets.
         evaluate_grown: Returns the margins of sets with each of some toggles more.
         allows: Returns whether a set leads to a graph that can be.
@@ -47,6 +48,7 @@ class Space:
     """
 
     alone: Array
+    removes: Array
     evaluate: Evaluate
     evaluate_grown: EvaluateGrown
     allows: Callable[[Array], bool]
@@ -68,8 +70,8 @@ class Space:
 def greedy_flips(space: Space) -> EvalCoroutine[list[Flip]]:
     """Return small sets that change the prediction, grown toggle by toggle, smallest first.
 
-    Of each size the few sets with the lowest margins grow on. A set that changes the prediction is
-    reduced to its smallest part that still does.
+    Of each size the few sets with the lowest margins grow on, and the few such that only remove. A
+    set that changes the prediction is reduced to its smallest part that still does.
     """
     found: list[Flip] = []
     beam = np.zeros((1, 0), np.int64)
@@ -86,9 +88,7 @@ def greedy_flips(space: Space) -> EvalCoroutine[list[Flip]]:
                 found.append((yield from _reduced(space, flip)))
         if len(found) >= space.answers:
             break
-        most = max(_BEAM, space.answers)
-        growing = (entry for entry in order[margin[order] >= 0] if space.allows(sets[entry]))
-        beam = sets[list(islice(growing, most))]
+        beam = _best(space, sets, order[margin[order] >= 0])
     return sorted(_smallest(found), key=lambda flip: len(flip.toggles))[: space.answers]
 
 
@@ -120,6 +120,17 @@ def exhaustive_flips(space: Space) -> EvalCoroutine[list[Flip]]:
 
 
 SEARCHES = {"greedy": greedy_flips, "exhaustive": exhaustive_flips}
+
+
+def _best(space: Space, sets: Array, order: Array) -> Array:
+    """Return the sets that grow on: the first few that can be, and the first few removals.
+
+    So what may be added never keeps a set of removals from being found.
+    """
+    most = max(_BEAM, space.answers)
+    able = list(islice((entry for entry in order if space.allows(sets[entry])), most))
+    removals = order[space.removes[sets[order]].all(axis=1)][:most]
+    return sets[list(dict.fromkeys([*able, *removals.tolist()]))]
 
 
 def _grown(beam: Array, width: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from eigsearch.candidates import ExplicitMasks, SingleFlips, SubgraphKind
 from eigsearch.counterfactual.additions import check_pairs, pairs_within_two_hops, with_additions
+from eigsearch.counterfactual.bonds import BondCheck, bond_check, single_bond
 from eigsearch.counterfactual.options import FlipOptions
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inputs.edge_groups import make_groups
@@ -27,12 +28,14 @@ class Toggles:
         groups: The group of `instance` that each toggle removes or adds.
         own: The group of the graph as it is that each toggle removes, −1 for an addition.
         pairs: The pair of nodes that each toggle joins, −1 for a removal, `[T, 2]`.
+        bonds: Tells which changes of a molecule can be; None for other graphs.
     """
 
     instance: PreparedInstance
     groups: np.ndarray
     own: np.ndarray
     pairs: np.ndarray
+    bonds: BondCheck | None = None
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -54,7 +57,22 @@ class Toggles:
 
     def allow(self, toggles: np.ndarray) -> bool:
         """Return whether there can be a graph with these changes."""
-        return True
+        if self.bonds is None:
+            return True
+        removed = self.groups[toggles[self.own[toggles] >= 0]]
+        edges = np.flatnonzero(np.isin(self._edge_groups, removed))
+        bonds = {(min(u, v), max(u, v)) for u, v in self._ends[:, edges].T.tolist() if u != v}
+        return self.bonds.allows(bonds, self.added(toggles).t().tolist())
+
+    @cached_property
+    def _edge_groups(self) -> np.ndarray:
+        return self.instance.groups.index.cpu().numpy()
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        """The nodes of the whole graph that each evaluated edge joins."""
+        ends, edges = self.instance.source.edge_index.cpu(), self.instance.edges
+        return (ends if edges is None else ends[:, edges.cpu()]).numpy()
 
     @cached_property
     def _base(self) -> np.ndarray:
@@ -89,16 +107,19 @@ def make_toggles(
         pairs = pairs_within_two_hops(data, instance.node)
     else:
         pairs = check_pairs(options.add, data)
-    return _with_pairs(pipeline, original, instance, pairs)
+    groups = make_groups(pipeline.options.groups, data).index
+    single = single_bond(data, options.bonds)
+    grown, partition = with_additions(data, groups, pairs, _is_two_way(groups), single)
+    toggles = _with_pairs(pipeline, original, instance._replace(data=grown), partition)
+    return replace(toggles, bonds=bond_check(data, options.atoms, options.bonds))
 
 
 def _with_pairs(
-    pipeline: Pipeline, original: PredictedInstance, instance: Instance, pairs: Tensor
+    pipeline: Pipeline, original: PredictedInstance, instance: Instance, partition: Tensor
 ) -> Toggles:
-    data = instance.data
-    groups = make_groups(pipeline.options.groups, data).index
-    grown, partition = with_additions(data, groups, pairs, _is_two_way(groups))
-    prepared = pipeline.prepare_changed(instance._replace(data=grown), partition.cpu())
+    """Return the toggles of a graph with additions, whose edges follow its own."""
+    data, grown = original.source, instance.data
+    prepared = pipeline.prepare_changed(instance, partition.cpu())
     local = prepared.groups.index.cpu().numpy()
     source = np.arange(len(local)) if prepared.edges is None else prepared.edges.cpu().numpy()
     # the first edge of each group says what the group is

@@ -20,7 +20,8 @@ class GraphDataset:
     Each graph is a PyG `Data` with `x`, `edge_index` and `y`. Where the true explanation is known,
     `edge_label` (bool, one per directed edge, both directions marked) holds it. Node sets have one
     graph and two more fields, `node_motif` and `edge_motif`: the number of the motif that a node or
-    an edge belongs to, -1 outside. Molecules have `node_label`, the row in `node_names` per atom.
+    an edge belongs to, -1 outside. Molecules have `node_label`, the row in `node_names` per atom,
+    and `edge_names` says what the columns of their `edge_attr` stand for, where that is known.
 
     Link sets have one graph whose `edge_label_index` `[2, L]` lists the links, `y` their classes,
     and `link_truth` their true edges (see `eigsearch.datasets.link_truth`). The graph of a node or
@@ -38,6 +39,7 @@ class GraphDataset:
     citation: str
     provenance: str
     node_names: tuple[str, ...] | None = None
+    edge_names: tuple[str, ...] | None = None
     target_type: str | tuple[str, str] | None = None
 
     @property

@@ -20,6 +20,8 @@ from eigsearch.errors import InputError
 _GRAPHS, _CHECKSUM = "graphs.safetensors", "graphs.sha256"
 
 MUTAG_ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")
+MUTAG_BONDS = ("aromatic", "single", "double", "triple")
+MUTAGENICITY_BONDS = ("single", "double", "triple")
 MUTAGENICITY_ATOMS = (
     *("C", "O", "Cl", "H", "N", "F", "Br"),
     *("S", "P", "I", "Na", "K", "Li", "Ca"),

@@ -12,7 +12,9 @@ from eigsearch.datasets.directories import data_root
 from eigsearch.datasets.loaders import GeneratedSource, Source, SyntheticSource
 from eigsearch.datasets.molecules import (
     MUTAG_ATOMS,
+    MUTAG_BONDS,
     MUTAGENICITY_ATOMS,
+    MUTAGENICITY_BONDS,
     NCI1_ATOMS,
     MoleculeSource,
 )
@@ -38,6 +40,7 @@ class DatasetInfo:
     citation: str
     source: Source
     node_names: tuple[str, ...] | None = None
+    edge_names: tuple[str, ...] | None = None
     target_type: str | tuple[str, str] | None = None
 
 
@@ -88,6 +91,7 @@ def _dataset(entry: DatasetInfo, graphs: tuple[Data, ...], provenance: str) -> G
         citation=entry.citation,
         provenance=provenance,
         node_names=entry.node_names,
+        edge_names=entry.edge_names,
         target_type=entry.target_type,
     )
 
@@ -145,6 +149,7 @@ _SETS = {
             citation="Debnath et al., J. Med. Chem. 34(2), 1991",
             source=MoleculeSource("MUTAG"),
             node_names=MUTAG_ATOMS,
+            edge_names=MUTAG_BONDS,
         ),
         DatasetInfo(
             name="Mutagenicity",
@@ -154,6 +159,7 @@ _SETS = {
             citation="Kazius et al., J. Med. Chem. 48(1), 2005",
             source=MoleculeSource("Mutagenicity", mutagenicity_truth.label_edges),
             node_names=MUTAGENICITY_ATOMS,
+            edge_names=MUTAGENICITY_BONDS,
         ),
         DatasetInfo(
             name="NCI1",

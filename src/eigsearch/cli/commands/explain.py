@@ -67,7 +67,7 @@ def explain(
     from eigsearch.cli.console import print_line
     from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import make_ranker
-    from eigsearch.cli.flip_run import parse_flip
+    from eigsearch.cli.flip_run import about_molecules, parse_flip
     from eigsearch.cli.loading import load_data, parse_features, parse_groups
     from eigsearch.cli.model_loading import check_device, describe_model, load_network
     from eigsearch.cli.output_files import check_outputs
@@ -96,6 +96,7 @@ def explain(
     page = None if report is None else path_inside(out or Path(), report)
     check_outputs(out, page, len(selection))
     about = {"explainer": explainer, **describe_model(model, model_args)}
+    wanted = about_molecules(wanted, graphs)
     run = ExplainRun(graphs, network, settings, selection, target, about, wanted)
     run, reading = settle_reading(run)
     if reading and not json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -32,11 +33,16 @@ class CounterfactualSearch(EiGSearch):
         answers: int = 1,
         max_size: int = 10,
         search: str = "greedy",
+        atoms: Sequence[str] | None = None,
+        bonds: Sequence[str] | None = None,
         **options: Any,
     ) -> None:
         super().__init__()
         self.options = shared_options(options)
-        self.flip = FlipOptions(to=to, add=add, answers=answers, max_size=max_size, search=search)
+        self.flip = FlipOptions(
+            to=to, add=add, answers=answers, max_size=max_size, search=search,
+            atoms=atoms, bonds=bonds,
+        )  # fmt: skip
 
     def _pipeline(self, model: torch.nn.Module, options: Options) -> Explains:
         return FlipPipeline(model, options, self.flip)

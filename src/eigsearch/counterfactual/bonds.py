@@ -1,0 +1,151 @@
+"""Bonds: which changes of a molecule RDKit can sanitise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from eigsearch._utils.smiles import read_smiles
+from eigsearch.errors import InputError, MissingExtraError
+
+Pair = tuple[int, int]
+
+BOND_ORDERS = {"single": 1, "double": 2, "triple": 3, "aromatic": 12}  # as RDKit numbers them
+
+
+class BondCheck:
+    """Tells whether a molecule with other bonds can be: whether RDKit sanitises it.
+
+    A data set may lack charges, so that RDKit refuses some atoms as they are. They may stay, but
+    get no new bond.
+    """
+
+    def __init__(self, mol: Any) -> None:
+        from rdkit import Chem
+
+        self._mol = Chem.RWMol(mol)
+        self._mol.UpdatePropertyCache(strict=False)
+        Chem.SanitizeMol(self._mol, Chem.SanitizeFlags.SANITIZE_CLEANUP)
+        Chem.KekulizeIfPossible(self._mol, clearAromaticFlags=True)
+        self._refused = _refused_atoms(self._mol)
+
+    def allows(self, removed: Iterable[Pair], added: Iterable[Pair]) -> bool:
+        """Return whether these bonds can go, and single ones come."""
+        from rdkit import Chem
+
+        added = list(added)
+        if not added:
+            return True
+        mol = Chem.RWMol(self._mol)
+        for u, v in removed:
+            mol.RemoveBond(u, v)
+        for u, v in added:
+            mol.AddBond(u, v, Chem.BondType.SINGLE)
+        refused = _refused_atoms(mol)
+        return refused <= self._refused and refused.isdisjoint(
+            end for pair in added for end in pair
+        )
+
+
+def bond_check(
+    data: Data, atoms: Sequence[str] | None, bonds: Sequence[str] | None
+) -> BondCheck | None:
+    """Return the check of a graph that is a molecule, None for any other graph.
+
+    Args:
+        data: The graph; its `smiles`, if they describe its atoms, say what it is.
+        atoms: Otherwise the element of each `data.node_label`.
+        bonds: The orders that the columns of `data.edge_attr` stand for; single by default.
+
+    Raises:
+        InputError: If the names do not fit the graph.
+    """
+    smiles = data.get("smiles")
+    if isinstance(smiles, str):
+        mol = read_smiles(smiles)
+        if mol.GetNumAtoms() == data.num_nodes:
+            return BondCheck(mol)
+    return None if atoms is None else BondCheck(_molecule(data, atoms, bonds))
+
+
+def bond_orders(data: Data, bonds: Sequence[str] | None) -> list[str]:
+    """Return the order of each edge by name; `"single"` where it is not known."""
+    attribute = data.get("edge_attr")
+    if bonds is None or not isinstance(attribute, Tensor):
+        return ["single"] * int(data.num_edges)
+    if attribute.dim() != 2 or attribute.size(1) != len(bonds):
+        raise InputError(
+            f"Expected `bonds` to name each column of `edge_attr` (got {len(bonds)} names for "
+            f"shape {list(attribute.shape)}). Pass names such as single, double, triple, aromatic."
+        )
+    return [bonds[column] for column in attribute.argmax(dim=1).tolist()]
+
+
+def single_bond(data: Data, bonds: Sequence[str] | None) -> Tensor | None:
+    """Return the `edge_attr` of a single bond, `[1, F]`, None if no column stands for it."""
+    if bonds is None or "single" not in bonds:
+        return None
+    first = next((i for i, order in enumerate(bond_orders(data, bonds)) if order == "single"), None)
+    if first is not None:
+        return data.edge_attr[[first]]
+    attribute = torch.zeros_like(data.edge_attr[:1])
+    attribute[0, list(bonds).index("single")] = 1
+    return attribute
+
+
+def _molecule(data: Data, atoms: Sequence[str], bonds: Sequence[str] | None) -> Any:
+    try:
+        from rdkit import Chem
+    except ImportError as error:
+        raise MissingExtraError("rdkit", "chem", "check bonds") from error
+    mol = Chem.RWMol()
+    for symbol in _symbols(data, atoms):
+        mol.AddAtom(Chem.Atom(_atomic_number(symbol)))
+    ends, orders = data.edge_index.t().tolist(), bond_orders(data, bonds)
+    for (u, v), order in {(min(e), max(e)): o for e, o in zip(ends, orders, strict=True)}.items():
+        if u != v:
+            mol.AddBond(u, v, Chem.BondType.values[BOND_ORDERS.get(order, 1)])
+    for bond in mol.GetBonds():
+        if bond.GetBondType() == Chem.BondType.AROMATIC:
+            for part in (bond, bond.GetBeginAtom(), bond.GetEndAtom()):
+                part.SetIsAromatic(True)
+    return mol
+
+
+def _symbols(data: Data, atoms: Sequence[str]) -> list[str]:
+    labels = data.get("node_label")
+    if not isinstance(labels, Tensor):
+        if len(atoms) == data.num_nodes:
+            return list(atoms)
+        raise InputError(
+            f"Expected `atoms` to have an element for each of {data.num_nodes} nodes, or for each "
+            f"`data.node_label` (got {len(atoms)}, and no `node_label`). Set `data.node_label`."
+        )
+    if labels.numel() and int(labels.max()) >= len(atoms):
+        raise InputError(
+            f"Expected `atoms` to name every `data.node_label` (got {len(atoms)} names for label "
+            f"{int(labels.max())}). Pass one element for each."
+        )
+    return [atoms[label] for label in labels.tolist()]
+
+
+def _atomic_number(symbol: str) -> int:
+    """Return the number of an element; 0, which takes any bond, for an unknown one."""
+    from rdkit import Chem
+
+    table = Chem.GetPeriodicTable()
+    known = {table.GetElementSymbol(number): number for number in range(1, 119)}
+    return known.get(symbol, 0)
+
+
+def _refused_atoms(mol: Any) -> set[int]:
+    """Return the atoms that RDKit refuses."""
+    from rdkit import Chem, rdBase
+
+    with rdBase.BlockLogs():
+        problems = Chem.DetectChemistryProblems(mol)
+    return {problem.GetAtomIdx() for problem in problems if hasattr(problem, "GetAtomIdx")}
