@@ -5,7 +5,7 @@ from eigsearch.errors import InputError
 
 
 def test_names_and_info_agree():
-    assert len(datasets.names()) == 12
+    assert len(datasets.names()) == 13
     for name in datasets.names():
         entry = datasets.info(name)
         assert entry.name == name

@@ -18,6 +18,7 @@ from eigsearch.datasets.molecules import (
     NCI1_ATOMS,
     MoleculeSource,
 )
+from eigsearch.datasets.planted_columns import planted_columns
 from eigsearch.datasets.sbm_links import sbm_links
 from eigsearch.datasets.two_ways import two_ways
 from eigsearch.datasets.typed_motifs import typed_motifs
@@ -140,6 +141,14 @@ _SETS = {
             description="900 random trees of 20 nodes that carry a cycle, a house, or neither",
             citation="eigsearch",
             source=GeneratedSource(synthetic.cycle_house_none),
+        ),
+        DatasetInfo(
+            name="Planted-Columns",
+            task="node",
+            class_names=("low", "high"),
+            description="1,200 nodes whose class shows in three of twenty columns of features",
+            citation="eigsearch",
+            source=GeneratedSource(planted_columns),
         ),
         DatasetInfo(
             name="MUTAG",
