@@ -145,7 +145,7 @@ _SETS = {
         DatasetInfo(
             name="Planted-Columns",
             task="node",
-            class_names=("low", "high"),
+            class_names=("+ + +", "+ − −", "− + −", "− − +"),
             description="1,200 nodes whose class shows in three of twenty columns of features",
             citation="eigsearch",
             source=GeneratedSource(planted_columns),
