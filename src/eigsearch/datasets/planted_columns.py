@@ -2,9 +2,9 @@
 
 Truth about features needs a model that can only have learned from some of them. Here the class of a
 node shifts the planted columns up or down, weakly enough that a network has to average over
-neighbours, which mostly share the class. Any two of the four classes differ in two of the columns, so
-that a network has to read all three, and without them no class is more likely than another. All other
-columns are noise, and columns differ in scale, so that large values do not say which of them count.
+neighbours, which mostly share the class. Any two of the four classes differ in two of the columns,
+so that a network has to read all three, and without them no class is more likely than another. All
+other columns are noise, and columns differ in scale, so that large values do not say which count.
 """
 
 import numpy as np
