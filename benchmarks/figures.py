@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import mask_tables, reference_tables, scale_tables, search_tables
+from benchmarks import feature_tables, mask_tables, reference_tables, scale_tables, search_tables
 
 ROOT = Path(__file__).parents[1]
 ROWS = ROOT / "benchmarks" / "results" / "speed"
@@ -154,6 +154,7 @@ def draw(column: int, label: str, name: str) -> None:
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"engines": engines, "demo": demo, "results": results},
     NOTE: {"exponents": exponents, "memory": memory, "nodes": nodes, "profile": profile},
+    feature_tables.PAGE: feature_tables.TABLES,
     mask_tables.PAGE: mask_tables.TABLES,
     reference_tables.PAGE: reference_tables.TABLES,
     scale_tables.PAGE: scale_tables.TABLES,

@@ -26,10 +26,18 @@ def note(found: tuple[float, float], *others: tuple[float, float], search: str =
     ("found", "others", "words"),
     [
         ((0.99, 0.05), [], ""),
-        ((0.99, 0.98), [(0.99, 0.3)], "enough but not needed (gain 0.01)"),
-        ((0.2, 0.1), [], "not enough alone (gain 0.10)"),
-        ((0.97, 0.8), [], "only partly needed (gain 0.17)"),
-        ((0.99, 0.985), [(0.99, 0.97)], "stays whatever is removed"),
+        (
+            (0.99, 0.98),
+            [(0.99, 0.3)],
+            "both enough and needed (gain 0.01): this one is enough but not needed",
+        ),
+        (
+            (0.2, 0.1),
+            [],
+            "at most 2 edges is both enough and needed (gain 0.10): this one is not enough alone",
+        ),
+        ((0.97, 0.8), [], "is both enough and needed (gain 0.17): this one is only partly needed"),
+        ((0.99, 0.985), [(0.99, 0.97)], "stays whatever is removed (up to 3 edges)"),
     ],
 )
 def test_note_on_gain_names_the_half_that_fails(
@@ -41,5 +49,5 @@ def test_note_on_gain_names_the_half_that_fails(
 
 
 def test_note_on_gain_advises_a_deeper_search_only_where_there_is_one() -> None:
-    assert "search='refine'" in note((0.2, 0.1))
+    assert note((0.2, 0.1)).endswith("; search='refine' looks further.")
     assert "search=" not in note((0.2, 0.1), search="refine")

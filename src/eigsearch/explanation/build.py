@@ -36,7 +36,8 @@ def make_explanation(
     target, config = instance.target, provenance.config
     value = float(target.value(instance.phi_full))
     search = str(config.get("search"))
-    gain_note = note_on_gain(outcome.found, outcome.curve, target.task, search)
+    unit = "group" if instance.groups.features else "edge"
+    gain_note = note_on_gain(outcome.found, outcome.curve, target.task, search, unit)
     return SubgraphExplanation(
         data=instance.source,
         target=target.index,

@@ -251,7 +251,8 @@ class SubgraphExplanation:
     def _gain_note(self) -> str:
         """What the note says about the gain of this very subgraph."""
         task, search = str(self.config.get("task")), str(self.config.get("search"))
-        return note_on_gain(self.found, self.curve, task, search)
+        unit = "group" if self.features else "edge"
+        return note_on_gain(self.found, self.curve, task, search, unit)
 
     def subgraph(self) -> Data:
         """Return the explanation as a graph of its own, which is what φ(S) was computed on.

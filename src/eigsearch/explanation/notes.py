@@ -11,7 +11,7 @@ _LITTLE = 0.1  # of a probability: what counts as lost, or as not reached
 _LOW_GAIN = 0.3  # below which an explanation is not both enough and needed
 
 
-def note_on_gain(found: Curve, curve: Curve, task: str, search: str) -> str:
+def note_on_gain(found: Curve, curve: Curve, task: str, search: str, unit: str = "edge") -> str:
     """Return which half of "enough alone, lost without" fails, and what may help.
 
     Args:
@@ -19,35 +19,44 @@ def note_on_gain(found: Curve, curve: Curve, task: str, search: str) -> str:
         curve: All sizes that were evaluated.
         task: The task, in PyG's words.
         search: The name of the search that chose it.
+        unit: The singular of what is counted.
     """
     if not len(found):
         return ""
     gain = float(found.gain)
     if task == "regression":
-        return _note_on_regression(gain, search)
+        return _note_on_regression(gain, search, unit)
     if gain >= _LOW_GAIN:
         return ""
+    most = max(int(curve.size.max()), int(found.size.max())) if len(curve) else int(found.size)
+    limit = f"{most} {unit}" if most == 1 else f"{most} {unit}s"
     plus, minus = float(found.fidelity_plus), float(found.fidelity_minus)
     if plus < _LITTLE and float(curve.fidelity_plus.max()) < _LITTLE:
         return (
-            "The prediction stays whatever is removed, as for a class that the model answers "
-            "without evidence; target= explains another class."
+            f"The prediction stays whatever is removed (up to {limit}), as for a class that the "
+            "model answers without evidence; target= explains another class."
         )
-    half = "enough but not needed" if plus < _LITTLE else "not enough alone"
-    if plus >= _LITTLE and minus < _LITTLE:
-        half = "only partly needed"
-    return f"These edges are {half} (gain {gain:.2f}).{_advice(search)}"
+    return (
+        f"Of those tried, no subgraph of at most {limit} is both enough and needed "
+        f"(gain {gain:.2f}): this one is {_failing_half(plus, minus)}{_advice(search)}"
+    )
 
 
-def _note_on_regression(gain: float, search: str) -> str:
+def _failing_half(plus: float, minus: float) -> str:
+    if plus < _LITTLE:
+        return "enough but not needed"
+    return "only partly needed" if minus < _LITTLE else "not enough alone"
+
+
+def _note_on_regression(gain: float, search: str, unit: str) -> str:
     if gain >= 0:
         return ""
     return (
-        f"The rest of the graph is closer to the value than these edges are (gain {gain:.2g})."
+        f"The rest of the graph is closer to the value than these {unit}s are (gain {gain:.2g})"
         f"{_advice(search)}"
     )
 
 
 def _advice(search: str) -> str:
     deeper = search in ("sweep", "resweep", "fixed", "None")
-    return " search='refine' looks further." if deeper else ""
+    return "; search='refine' looks further." if deeper else "."

@@ -22,7 +22,7 @@ def reason(explanation: SubgraphExplanation) -> str:
     """Return one sentence on why the explanation has its size."""
     if isinstance(explanation, FlipExplanation):
         return _reason_of_flip(explanation)
-    if explanation.note or not len(explanation.curve):
+    if not len(explanation.curve):
         return ""
     curve = explanation.curve
     sizes, gain = curve.size, curve.gain

@@ -131,7 +131,7 @@ class Comparison {
       this.pictures[i].show(kept);
       const values = entry ? [entry.plus, entry.minus, entry.plus - entry.minus] : [null, null, null];
       [String(own), ...values.map((value) => decimals(value))].forEach((text, column) => (this.cells[i][column].textContent = text));
-      this.captions[i].textContent = answer.note || sentenceOf({ ...answer, unit: shared.unit }, shared, own, entry);
+      this.captions[i].textContent = sentenceOf({ ...answer, unit: shared.unit }, shared, own, entry, size === null);
     });
   }
 }

@@ -138,6 +138,7 @@ class ExplanationView {
     if (item.flip) return this.#showFlip();
     parts.size.textContent = `${size} of ${countOf(item.groups, this.unit)}`;
     parts.sentence.textContent = sentenceOf(item, this.shared, size, entry, chosen);
+    parts.note.textContent = chosen && item.groups ? item.note : "";
     parts.back.disabled = chosen;
     const values = entry ? [entry.plus, entry.minus, entry.plus - entry.minus] : [null, null, null];
     values.forEach((value, i) => (this.readout[i].textContent = decimals(value)));
@@ -160,7 +161,7 @@ class ExplanationView {
 
   #showEvidence(size, entry) {
     const { item, parts } = this;
-    if (item.note || item.output.startsWith("output")) return;
+    if (!item.groups || item.output.startsWith("output")) return;
     const rows = [["whole graph", item.value, "whole"]];
     if (entry) {
       rows.push([`${countOf(size, this.unit)} alone`, entry.kept, "alone"]);
@@ -207,7 +208,7 @@ function nearest(sizes, wanted) {
 
 function sentenceOf(item, shared, size, entry, chosen = false) {
   const whole = decimals(item.value);
-  if (item.note) return item.note;
+  if (!item.groups) return item.note;
   if (!entry) return `${item.output} = ${whole}. ${notEvaluated(item, size)}`;
   const template = size === 1 ? shared.sentence_of_one : shared.sentence;
   const features = chosen ? item.feature_size : item.feature_ranks.filter((rank) => rank <= size).length;

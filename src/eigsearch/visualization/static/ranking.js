@@ -15,7 +15,7 @@ class Ranking {
         make("td", { class: "rank" }, String(answer.rank[group])),
         make("td", {}, nameOf(group)),
         make("td", { class: "score" }, scoreText(answer.score[group]), bar));
-      if (answer.agreement) row.append(make("td", { class: "share" }, shareText(answer.share[group])));
+      if (answer.agreement) row.append(make("td", { class: "agreed" }, shareText(answer.share[group])));
       this.rows.set(group, row);
       this.body.append(row);
     }
