@@ -18,6 +18,14 @@ class AmbiguousOutputError(InputError):
     """A model's output allows two readings; the message names the options that decide."""
 
 
+class MemoryBudgetError(InputError):
+    """`max_memory` is too small; the message names the smallest budget that works."""
+
+    def __init__(self, message: str, smallest: int = 0) -> None:
+        super().__init__(message)
+        self.smallest = smallest
+
+
 class ModelError(EigsearchError, RuntimeError):
     """The model does something that makes an explanation meaningless."""
 

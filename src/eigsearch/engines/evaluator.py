@@ -16,6 +16,7 @@ from eigsearch.engines.incremental import IncrementalEngine, NotServed, expected
 from eigsearch.engines.model_checks import ModelTraits, largest, model_traits
 from eigsearch.engines.model_memory import ModelMemory, Sizes, sizes_of
 from eigsearch.engines.request import Request
+from eigsearch.errors import MemoryBudgetError
 from eigsearch.inference.last_op import LastOp, last_op
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inference.target import phi_rows
@@ -219,6 +220,17 @@ class AutoEvaluator:
         except NotServed as reason:
             self.incremental.refuse(requests[0].instance, str(reason))
             return self._batched_outputs(requests)
+        except MemoryBudgetError as error:
+            raise self._larger(error, requests) from None
+
+    def _larger(self, error: MemoryBudgetError, requests: Sequence[Request]) -> MemoryBudgetError:
+        """Return the error, or the other engine's: the budget has to serve both."""
+        try:
+            with torch.inference_mode():
+                self.batched.fit(requests)
+        except MemoryBudgetError as other:
+            return max(error, other, key=lambda each: each.smallest)
+        return error
 
     def _batched_outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the batched engine's outputs; first see whether graphs may share its calls."""

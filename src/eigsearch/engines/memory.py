@@ -5,17 +5,22 @@ from __future__ import annotations
 import tracemalloc
 import weakref
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from torch import Tensor, UntypedStorage
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-Result = TypeVar("Result")
+from eigsearch.errors import MemoryBudgetError
 
-PROBE = 256  # rows, or nodes, of the batch that tells what each of them takes
+Result = TypeVar("Result")
+Kind = tuple[str, ...]  # the engine, and the attributes of the graphs
+
+PROBE = 1_024  # rows, or nodes, of the batch that tells what each of them takes
 # Allocators round up and keep what was freed for a while; measured in benchmarks/speed/memory.py.
 _SLACK = 1.25
+_LARGER = 8  # times the nodes of the graph that was weighed, beyond which rows are weighed again
 
 
 class _Meter(TorchDispatchMode):
@@ -78,6 +83,73 @@ def measure_peak_bytes(compute: Callable[[], Result]) -> tuple[Result, int]:
     return result, int(_SLACK * (meter.peak + max(arrays, 0)))
 
 
-def rows_within(max_memory: int, rows: int, taken: int) -> int:
-    """Return how many rows fit into a budget in bytes, given what some of them took."""
-    return max(1, max_memory * rows // max(taken, 1))
+class MemoryBudget:
+    """A number of bytes, as the number of rows that fit into it.
+
+    What a row takes is measured for each model and kind of computation; another call with the same
+    model finds it known.
+
+    Args:
+        max_memory: The bytes that a computation may take.
+        model: The model whose rows are weighed.
+    """
+
+    def __init__(self, max_memory: int, model: Any) -> None:
+        self.max_memory = max_memory
+        self._known = _remembered_weights(model)
+
+    def rows(self, kind: Kind) -> int:
+        """Return how many rows of a kind fit, at least one."""
+        return max(1, int(self.max_memory / self._known[kind].bytes_per_row))
+
+    def needs_weighing(self, kind: Kind, size: int, rows: int) -> bool:
+        """Return whether too little is known of a kind, for so many rows of graphs of a size."""
+        weight = self._known.get(kind)
+        if weight is None or weight.size * _LARGER < size:
+            return True
+        return self.rows(kind) < rows and weight.size < size
+
+    def weigh(self, kind: Kind, size: int, compute: Callable[[], int]) -> None:
+        """Measure a computation with a graph of a size, which returns how many rows it had."""
+        compute()  # what a first call makes once, and keeps, is not of its rows
+        rows, taken = measure_peak_bytes(compute)
+        self._known[kind] = Weight(size, max(taken, 1) / max(rows, 1))
+
+    def check(self, kind: Kind, rows: int) -> None:
+        """Raise an error with the smallest budget that works, where so many rows do not fit."""
+        if self.rows(kind) >= rows:
+            return
+        smallest = _rounded_up(self._known[kind].bytes_per_row * rows)
+        raise MemoryBudgetError(
+            "Expected `max_memory` to hold the states of this graph and enough candidates at a "
+            f"time (got {self.max_memory:,} bytes). Pass at least max_memory={smallest:_}; with "
+            "less, nearly all of the time would go into computing the same states again.",
+            smallest,
+        )
+
+
+def memory_budget(max_memory: int | None, model: Any) -> MemoryBudget | None:
+    """Return the budget of so many bytes, None where there is no limit."""
+    return None if max_memory is None else MemoryBudget(max_memory, model)
+
+
+class Weight(NamedTuple):
+    """What a row takes, and the nodes of the graph that it was measured with."""
+
+    size: int
+    bytes_per_row: float
+
+
+def _rounded_up(size: float) -> int:
+    """Return a number of bytes with some room, in tenths of a megabyte."""
+    return 100_000 * (int(1.02 * size) // 100_000 + 1)
+
+
+_WEIGHTS: WeakKeyDictionary[Any, dict[Kind, Weight]] = WeakKeyDictionary()
+
+
+def _remembered_weights(model: Any) -> dict[Kind, Weight]:
+    try:
+        return _WEIGHTS.setdefault(model, {})
+    except TypeError:  # what cannot be referred to weakly
+        return {}

@@ -14,7 +14,7 @@ from eigsearch.candidates import ExplicitMasks, FullGraph, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.model_memory import Sizes, sizes_of
 from eigsearch.engines.request import Request
-from eigsearch.errors import ModelError
+from eigsearch.errors import MemoryBudgetError, ModelError
 from eigsearch.inputs.instance import PreparedInstance
 
 _NODES_BY_NUMBER = (
@@ -112,6 +112,8 @@ def _depends_on_batch(engine: BatchedEngine, requests: Sequence[Request]) -> boo
     alone = engine.one_per_call().outputs(requests)
     try:
         together = engine.outputs(requests)
+    except MemoryBudgetError:
+        raise
     except Exception:  # a model for one graph at a time
         return True
     pairs = zip(together, alone, strict=True)
@@ -143,7 +145,7 @@ def _note_on_nodes(engine: BatchedEngine, samples: Sequence[PreparedInstance]) -
     instance = samples[-1]
     try:
         engine.outputs([Request(instance, _parts(instance, SubgraphKind.EDGE_INDUCED))])
-    except ModelError:
+    except (ModelError, MemoryBudgetError):
         raise
     except Exception as error:
         try:

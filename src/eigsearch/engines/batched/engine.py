@@ -17,7 +17,7 @@ from eigsearch.engines.batched.disjoint_union import (
     to_batch,
     with_isolated_copies,
 )
-from eigsearch.engines.memory import PROBE, measure_peak_bytes, rows_within
+from eigsearch.engines.memory import PROBE, memory_budget
 from eigsearch.engines.request import Chunk, Request
 from eigsearch.errors import ModelError
 from eigsearch.inference.model_call import ModelCall
@@ -28,6 +28,7 @@ from eigsearch.tasks import level_of
 # Measured on molecules and 3×64 models, one thread (benchmarks/speed/budget.py): at 1,000 nodes the
 # calls' overhead shows, at 65,000 the allocations; between 4,000 and 32,000 it is flat.
 DEFAULT_BATCH_NODES = 8_192
+_ENOUGH_NODES = 256  # that have to fit into `max_memory`: with fewer, calls are most of the time
 _EDGES_PER_NODE = 4  # a node's share of a batch before edges count for more than nodes
 
 
@@ -50,9 +51,8 @@ class BatchedEngine:
     ) -> None:
         self.model_call = model_call
         self.max_batch_nodes = max_batch_nodes or DEFAULT_BATCH_NODES
-        self.max_memory = max_memory
+        self._memory = memory_budget(max_memory, model_call.model)
         self.shares_calls = shares_calls
-        self._calibrated = max_memory is None
         self._width = 0  # scores per row, known after the first call
 
     def one_per_call(self) -> BatchedEngine:
@@ -65,8 +65,7 @@ class BatchedEngine:
         """Return the model's output rows `[len(request), C]` for each request."""
         rows_of: dict[int, list[Tensor]] = {id(request): [] for request in requests}
         with torch.inference_mode():
-            if not self._calibrated and requests:
-                self._calibrate(requests[0])
+            self.fit(requests)
             for batch in self._batches(requests):
                 for chunk, rows in zip(batch, self._run(batch), strict=True):
                     self._check_width(rows)
@@ -89,16 +88,31 @@ class BatchedEngine:
         """Return whether two candidates of an instance fit into one call."""
         return 2 * _row_cost(instance) <= self.max_batch_nodes
 
-    def _calibrate(self, request: Request) -> None:
-        """Measure the bytes of a node, and lower the size of batches to fit the budget."""
-        assert self.max_memory is not None
-        cost = _row_cost(request.instance)
-        mixes = self._can_mix(request.instance, [])
+    def fit(self, requests: Sequence[Request]) -> None:
+        """Lower the size of batches to what fits into the memory budget.
+
+        Raises:
+            MemoryBudgetError: Not even one candidate fits, or too few for a call.
+        """
+        if self._memory is None or not requests:
+            return
+        largest = max(requests, key=lambda request: _row_cost(request.instance))
+        cost, mixes = _row_cost(largest.instance), self._can_mix(largest.instance, [])
+        kind = ("batched", "together" if mixes else "alone", *largest.instance.signature)
+        wanted = max(cost, _ENOUGH_NODES)
+        if self._memory.needs_weighing(kind, cost, wanted):
+            self._memory.weigh(kind, cost, lambda: self._probe(largest))
+        several = any(len(request) > 1 for request in requests)
+        if several and (mixes or cost == wanted):  # else calls are as small as they can be
+            self._memory.check(kind, wanted)
+        self.max_batch_nodes = min(self.max_batch_nodes, self._memory.rows(kind))
+
+    def _probe(self, request: Request) -> int:
+        """Compute a few candidates and return the nodes that they had."""
+        cost, mixes = _row_cost(request.instance), self._can_mix(request.instance, [])
         count = min(len(request), max(1, PROBE // cost)) if mixes else 1
-        _, taken = measure_peak_bytes(lambda: self._run([Chunk(request, 0, count)]))
-        fitting = rows_within(self.max_memory, count * cost, taken)
-        self.max_batch_nodes = min(self.max_batch_nodes, fitting)
-        self._calibrated = True
+        self._run([Chunk(request, 0, count)])
+        return count * cost
 
     def _check_width(self, rows: Tensor) -> None:
         """Raise ModelError if the number of scores depends on the graph."""

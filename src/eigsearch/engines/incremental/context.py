@@ -65,6 +65,10 @@ class EvalContext:
             found = self._known[known] = compute(*key)
         return found
 
+    def forget(self) -> None:
+        """Let go of what was found out: keys that hold this context would keep it all alive."""
+        self._known.clear()
+
     # Tables ---------------------------------------------------------------------------------------
 
     @cached_property

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from traceback import clear_frames
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,7 +26,8 @@ from eigsearch.engines.incremental.context import EvalContext
 from eigsearch.engines.incremental.errors import Deeper, NotServed, TooLarge
 from eigsearch.engines.incremental.index.timelines import toggles
 from eigsearch.engines.incremental.model_run import run_model
-from eigsearch.engines.memory import PROBE, measure_peak_bytes, rows_within
+from eigsearch.engines.incremental.packing import Packing, expected_rows, rows_wanted
+from eigsearch.engines.memory import memory_budget
 from eigsearch.engines.request import Chunk, Request
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import check_finite
@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 # Rows of the widest layer that are computed together. Measured on molecules, 3×64, one thread:
 # smaller batches pay for calls, larger ones leave the cache. See benchmarks/speed/budget.py.
 DEFAULT_ROWS = 65_536
+# What a row of growing subgraphs takes, of one without an edge, which is what is weighed.
+_HEAVIEST = 1.4
 
 
 class IncrementalEngine:
@@ -55,8 +57,8 @@ class IncrementalEngine:
         reasons: dict[tuple[str, ...], str] | None = None,
     ) -> None:
         self.model_call = model_call
-        self.budget = Budget(max_rows or DEFAULT_ROWS)
-        self.max_memory = max_memory
+        self._packing = Packing(Budget(max_rows or DEFAULT_ROWS))
+        self._memory = memory_budget(max_memory, model_call.model)
         self._reasons = {} if reasons is None else reasons
         self._depths = _remembered_depths(model_call.model)
 
@@ -89,15 +91,15 @@ class IncrementalEngine:
         Raises:
             NotServed: The model does something that the engine does not know.
         """
-        if self.max_memory is not None and self.budget.most is None and requests:
-            self._calibrate(requests[0])
         results: dict[int, list[Tensor]] = {id(request): [] for request in requests}
         kinds: dict[tuple[Any, ...], list[Request]] = {}
         for request in requests:
             kinds.setdefault(_kind(request), []).append(request)
-        for batch in (batch for alike in kinds.values() for batch in self._batches(alike)):
-            for chunk, rows in zip(batch, self._run(batch), strict=True):
-                results[id(chunk.request)].append(rows)
+        for alike in kinds.values():
+            self._fit(alike)
+            for batch in self._packing.batches(alike, self.layers(alike[0].instance)):
+                for chunk, rows in zip(batch, self._run(batch), strict=True):
+                    results[id(chunk.request)].append(rows)
         return [_joined(results[id(request)]) for request in requests]
 
     def outputs_of_halves(self, request: Request, most: int) -> Tensor:
@@ -105,62 +107,64 @@ class IncrementalEngine:
         halves = Chunk(request, 0, min(len(request), most)).split()
         return torch.cat([self._run([half])[0] for half in halves])
 
-    def _calibrate(self, request: Request) -> None:
-        """Find out what a row takes, and how many of them fit into the memory budget."""
-        assert self.max_memory is not None
-        count = min(len(request), max(1, PROBE // request.instance.num_nodes))
-        chunks = [Chunk(request, 0, count)]
-        context, taken = measure_peak_bytes(lambda: self._compute(chunks)[1])
-        fitting = rows_within(self.max_memory, context.widest, taken)
-        self.budget = Budget(self.budget.rows, fitting)
+    def _fit(self, requests: Sequence[Request]) -> None:
+        """Find out how many rows fit into the memory budget, and whether they are enough.
 
-    def _batches(self, requests: Sequence[Request]) -> Iterator[list[Chunk]]:
-        """Pack candidates whose rows are likely to fit the budget together."""
-        batch: list[Chunk] = []
-        room = full = self.budget.within(0)
-        layers = self.layers(requests[0].instance)
-        for request in requests:
-            expected = expected_rows(request, layers).widest
-            chunks = self._chunks(request, expected)
-            rows = expected // len(chunks)
-            for chunk in chunks:
-                if batch and rows > room:
-                    yield batch
-                    batch, room = [], full
-                batch.append(chunk)
-                room -= rows
-        if batch:
-            yield batch
+        Raises:
+            MemoryBudgetError: The base states of a graph do not fit, with room for what changes.
+        """
+        if self._memory is None:
+            return
+        largest = max((r.instance for r in requests), key=lambda instance: instance.num_nodes)
+        kind, wanted = ("incremental", *largest.signature), rows_wanted(largest.num_nodes)
+        if self._memory.needs_weighing(kind, largest.num_nodes, wanted):
+            self._packing.limit_rows(wanted)
+            self._memory.weigh(kind, largest.num_nodes, lambda: self._probe(largest, wanted))
+        if any(len(request) > 1 for request in requests):
+            self._memory.check(kind, wanted)
+        self._packing.limit_rows(self._memory.rows(kind))
 
-    def _chunks(self, request: Request, rows: int) -> list[Chunk]:
-        """Split a request whose expected rows exceed the budget."""
-        count = len(request)
-        if rows <= self.budget.within(0):
-            return [Chunk(request, 0, count)]
-        pieces = min(-(-rows // self.budget.within(request.instance.num_nodes)), count)
-        bounds = pairwise(count * i // pieces for i in range(pieces + 1))
-        return [Chunk(request, start, stop) for start, stop in bounds]
+    def _probe(self, instance: PreparedInstance, wanted: int) -> int:
+        """Compute about as many candidates as have to fit, and return the rows to count."""
+        request = Request(instance, LeaveOneOut(instance.groups.count))
+        expected = expected_rows(request, self.layers(instance)).widest
+        count = max(1, min(len(request), len(request) * wanted // expected))
+        return int(self._rows_of(Chunk(request, 0, count)) / _HEAVIEST)
+
+    def _rows_of(self, chunk: Chunk) -> int:
+        """Return the rows of a chunk, or of as much of it as fits."""
+        try:
+            return self._compute([chunk])[1].widest
+        except TooLarge as error:
+            clear_frames(error.__traceback__)
+        return self._rows_of(chunk.split()[0])
 
     def _run(self, chunks: list[Chunk]) -> list[Tensor]:
         """Return the outputs of each chunk; those that exceed the budget run in halves."""
         try:
-            return self._compute(chunks)[0]
-        except TooLarge:
-            if len(chunks) > 1:
-                middle = len(chunks) // 2
-                return self._run(chunks[:middle]) + self._run(chunks[middle:])
+            outputs, context = self._compute(chunks)
+            self._packing.learn(chunks, max(context.reached, 1), context.widest)
+            return outputs
+        except TooLarge as error:
+            clear_frames(error.__traceback__)  # else the tensors of the run live on with it
+            self._packing.overshot(chunks)
+        if len(chunks) > 1:
+            middle = len(chunks) // 2
+            return self._run(chunks[:middle]) + self._run(chunks[middle:])
         return [torch.cat([self._run([half])[0] for half in chunks[0].split()])]
 
     def _compute(self, chunks: list[Chunk]) -> tuple[list[Tensor], EvalContext]:
         signature = chunks[0].request.instance.signature
         depth = self._depths.get(signature)
         while True:
+            context = EvalContext(chunks, depth, self._packing.budget)
             try:
-                context = EvalContext(chunks, depth, self.budget)
                 output = run_model(self.model_call, context)
             except Deeper as deeper:
                 depth = deeper.depth
                 continue
+            finally:
+                context.forget()
             break
         self._depths[signature] = max(context.reached, self._depths.get(signature, 0))
         check_finite(output)
@@ -177,30 +181,6 @@ def _remembered_depths(model: Any) -> dict[tuple[str, ...], int]:
         return _DEPTHS.setdefault(model, {})
     except TypeError:  # what cannot be referred to weakly
         return {}
-
-
-class Expected(NamedTuple):
-    """About how many rows a request has: in all layers together, and in the widest."""
-
-    total: int
-    widest: int
-
-
-def expected_rows(request: Request, layers: int) -> Expected:
-    """Return about how many rows there are: base states, and those that a change reaches."""
-    instance = request.instance
-    changes = 0 if isinstance(request.candidate_set, FullGraph) else len(request)
-    return _expected(instance.num_nodes, instance.groups.index.numel(), changes, layers)
-
-
-@lru_cache(maxsize=4096)  # the requests of a graph are alike, and so are molecules
-def _expected(nodes: int, edges: int, changes: int, layers: int) -> Expected:
-    degree = edges / max(nodes, 1)
-    reach = total = 0.0  # nodes that a change reaches, in the last layer and in all together
-    for hop in range(layers):
-        reach = min(reach + 2 * max(degree - 1, 1) ** hop, nodes)
-        total += reach
-    return Expected(int(layers * nodes + changes * total), int(nodes + changes * reach))
 
 
 def _kind(request: Request) -> tuple[Any, ...]:

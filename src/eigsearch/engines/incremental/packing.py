@@ -1,0 +1,113 @@
+"""Packing: which candidates are computed together, so that their rows fit a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from eigsearch.candidates import FullGraph
+from eigsearch.engines.incremental.budget import Budget
+from eigsearch.engines.request import Chunk, Request
+
+_MARGIN = 1.1  # rows that are planned for, per row that was found, where memory is limited
+_OVERSHOT = 1.5  # what is planned for instead after candidates did not fit
+# What a budget in bytes has to hold, so that it costs at most four times the time without: these
+# rows per base row, and these besides, else base states or calls are most of the work. Measured in
+# benchmarks/speed/memory.py.
+_PER_BASE_ROW = 2
+_ENOUGH = 768
+
+
+def rows_wanted(num_nodes: int) -> int:
+    """Return how many rows have to fit together for a graph to be explained in fair time."""
+    return _PER_BASE_ROW * num_nodes + _ENOUGH
+
+
+class Packing:
+    """Cuts requests into batches of chunks whose rows are likely to fit the budget together.
+
+    Where memory is limited, what the last batches had tells how many candidates fit into the next.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self._pace: dict[type, float] = {}  # rows found, per row expected, by type of candidates
+
+    def limit_rows(self, most: int | None) -> None:
+        """Set how many rows fit into memory."""
+        self.budget = Budget(self.budget.rows, most)
+
+    def batches(self, requests: Sequence[Request], layers: int) -> Iterator[list[Chunk]]:
+        """Yield batches; the next one is cut when it is asked for."""
+        batch: list[Chunk] = []
+        room = full = self.budget.within(0)
+        for chunk, rows in (piece for r in requests for piece in self._chunks(r, layers)):
+            if batch and rows > room:
+                yield batch
+                batch, room = [], full
+            batch.append(chunk)
+            room -= rows
+        if batch:
+            yield batch
+
+    def _chunks(self, request: Request, layers: int) -> Iterator[tuple[Chunk, int]]:
+        """Yield chunks of a request with the rows that each is expected to have."""
+        nodes, start = request.instance.num_nodes, 0
+        while start < len(request):
+            left = len(request) - start
+            changed = self._changed(request, left, layers)
+            room = max(self.budget.within(nodes) - nodes, 1)
+            size = max(1, -(-left // max(1, -(-changed // room))))
+            yield Chunk(request, start, start + size), nodes + changed * size // left
+            start += size
+
+    def _changed(self, request: Request, count: int, layers: int) -> int:
+        """Return how many rows some of the candidates are likely to change."""
+        nodes = request.instance.num_nodes
+        changed = expected_rows(request, layers).widest - nodes
+        pace = self._pace.get(type(request.candidate_set), 1.0)
+        return int(pace * changed * count / len(request))
+
+    def learn(self, chunks: Sequence[Chunk], layers: int, widest: int) -> None:
+        """Take note of how many rows a batch had."""
+        if self.budget.most is None:
+            return
+        nodes = sum(chunk.request.instance.num_nodes for chunk in chunks)
+        first, pace = self._first(chunks)
+        planned = sum(self._changed(chunk.request, len(chunk), layers) for chunk in chunks) / pace
+        if planned >= 1:
+            self._pace[first] = _MARGIN * max(widest - nodes, 1) / planned
+
+    def overshot(self, chunks: Sequence[Chunk]) -> None:
+        """Take note that candidates did not fit."""
+        first, pace = self._first(chunks)
+        self._pace[first] = _OVERSHOT * pace
+
+    def _first(self, chunks: Sequence[Chunk]) -> tuple[type, float]:
+        kind = type(chunks[0].request.candidate_set)
+        return kind, self._pace.get(kind, 1.0)
+
+
+class Expected(NamedTuple):
+    """About how many rows a request has: in all layers together, and in the widest."""
+
+    total: int
+    widest: int
+
+
+def expected_rows(request: Request, layers: int) -> Expected:
+    """Return about how many rows there are: base states, and those that a change reaches."""
+    instance = request.instance
+    changes = 0 if isinstance(request.candidate_set, FullGraph) else len(request)
+    return _expected(instance.num_nodes, instance.groups.index.numel(), changes, layers)
+
+
+@lru_cache(maxsize=4096)  # the requests of a graph are alike, and so are molecules
+def _expected(nodes: int, edges: int, changes: int, layers: int) -> Expected:
+    degree = edges / max(nodes, 1)
+    reach = total = 0.0  # nodes that a change reaches, in the last layer and in all together
+    for hop in range(layers):
+        reach = min(reach + 2 * max(degree - 1, 1) ** hop, nodes)
+        total += reach
+    return Expected(int(layers * nodes + changes * total), int(nodes + changes * reach))
