@@ -175,3 +175,36 @@ def test_four_thousand_molecules_are_interactive_in_three_seconds(open_page, mon
     page.wait_for_selector(".thumbnail[data-number='3999']")
     page.click(".thumbnail[data-number='3999']")
     assert page.text_content("[data-part=title]") == "Molecules · Molecule 3999"
+
+
+class TestRegression:
+    def values(self):
+        for number, value in enumerate((-3.2, 1.5, 0.02)):
+            data = nitrobenzene(smiles="c1ccccc1[N+](=O)[O-]", name=f"id-{number}")
+            data.y = torch.tensor([value])
+            found = explained(data, size=3, seed=number)
+            yield replace(
+                found, value=value, prediction=value, config={**found.config, "task": "regression"}
+            )
+
+    def test_shows_values_with_their_unit_and_no_classes(self, open_page):
+        names = replace(MOLECULES, output_names=("logS",), unit="mol/L")
+        page = open_page(gallery_page(self.values(), names))
+        cards = page.locator(".thumbnail").all_inner_texts()
+        titles = page.locator(".thumbnail b.class-name").all_inner_texts()
+        assert titles == [f"Molecule {number} · id-{number}" for number in range(3)]
+        assert all("c1ccccc1[N+](=O)[O-]" in text for text in cards)
+        for value, text in zip(("−3.20 mol/L", "1.50 mol/L", "0.02 mol/L"), cards, strict=True):
+            assert value in text
+        assert "mutagen" not in page.inner_text("body")
+        assert "logS from −3.20 mol/L to 1.50 mol/L" in page.inner_text("[data-part=lead]")
+        assert not page.is_visible("[name=target]")
+        page.select_option("[name=sort]", label="value")
+        assert shown(page) == [0, 2, 1]
+
+    def test_opens_with_the_value_in_the_sentence(self, open_page):
+        names = replace(MOLECULES, output_names=("logS",), unit="mol/L")
+        page = open_page(gallery_page(self.values(), names))
+        page.click(".thumbnail >> nth=2")
+        assert page.inner_text("[data-part=sentence]").startswith("logS = 0.02 mol/L; with these")
+        assert "SMILES c1ccccc1" in page.inner_text("[data-part=facts]")

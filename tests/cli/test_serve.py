@@ -64,8 +64,8 @@ def test_serve_without_data_is_a_sentence():
         (
             (None, Path("m.parquet"), None, "nets:Net", None, None),
             [
-                "from eigsearch.parallel import SmilesSource",
-                'graphs = SmilesSource("m.parquet")',
+                "from eigsearch import datasets",
+                'graphs = datasets.load_molecules("m.parquet").graphs',
                 "from nets import Net",
                 "model = Net().eval()",
             ],

@@ -137,8 +137,9 @@ def _induced(
 ) -> tuple[Data, int | None]:
     """Return the kept edges with their ends and with the owners of kept features."""
     ends = set(data.edge_index[:, kept].flatten().tolist()) | owners
-    ends |= {node} if node is not None else set()
-    stay = sorted(ends or set(range(int(data.num_nodes))))
+    stay = sorted(
+        (ends or set(range(int(data.num_nodes)))) | ({node} if node is not None else set())
+    )
     new = {old: position for position, old in enumerate(stay)}
     graph = twin.spanning(data, kept)
     renamed = [[new[v] for v in row] for row in graph.edge_index.tolist()]

@@ -200,13 +200,10 @@ def spanning(data: Data, keep: Tensor) -> Data:
 def edge_induced(data: Data, keep: Tensor, node: int | None) -> tuple[Data, int | None]:
     """Return G[E_S], the kept edges and their ends, and where the explained node went.
 
-    The explained node always stays. Where a graph is explained, its nodes are what remains without
-    any edge.
+    The explained node always stays. Without any edge, the graph's nodes are what remains.
     """
-    ends = set(data.edge_index[:, keep].flatten().tolist()) | (
-        {node} if node is not None else set()
-    )
-    stay = sorted(ends or set(range(data.num_nodes)))
+    ends = set(data.edge_index[:, keep].flatten().tolist())
+    stay = sorted((ends or set(range(data.num_nodes))) | ({node} if node is not None else set()))
     new = {old: position for position, old in enumerate(stay)}
     graph = spanning(data, keep)
     renamed = [[new[v] for v in row] for row in graph.edge_index.tolist()]

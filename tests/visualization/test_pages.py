@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from eigsearch.errors import InputError
+from eigsearch.explanation.labels import true_label
 from eigsearch.search import Curve
 from eigsearch.visualization import (
     Names,
@@ -18,7 +19,6 @@ from eigsearch.visualization import (
     save_gallery,
 )
 from eigsearch.visualization.graph_drawing import draw
-from eigsearch.visualization.labels import true_label
 from eigsearch.visualization.sentences import reason, sentence
 from tests.visualization.samples import (
     MOLECULES,

@@ -7,8 +7,13 @@ from typing import Any
 from eigsearch.errors import InputError, MissingExtraError
 
 
-def read_smiles(text: str) -> Any:
-    """Return the RDKit molecule that SMILES describe, its atoms in the order of the text."""
+def read_smiles(text: str, what: str = "the text of a molecule") -> Any:
+    """Return the RDKit molecule that SMILES describe, its atoms in the order of the text.
+
+    Args:
+        text: The SMILES.
+        what: What a message calls it.
+    """
     try:
         from rdkit import Chem, rdBase
     except ImportError as error:
@@ -16,7 +21,7 @@ def read_smiles(text: str) -> Any:
     with rdBase.BlockLogs():  # what RDKit refuses gets a sentence of ours
         mol = Chem.MolFromSmiles(text) if isinstance(text, str) and text.strip() else None
     if mol is None or mol.GetNumAtoms() == 0:
-        raise InputError(f"Expected SMILES of a molecule (got {text!r}). Correct its row.")
+        raise InputError(f"Expected {what} to be SMILES (got {text!r}). Correct it.")
     return mol
 
 

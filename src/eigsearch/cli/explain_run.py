@@ -19,6 +19,7 @@ from eigsearch.errors import InputError
 from eigsearch.explainers import Method
 from eigsearch.options import Options
 from eigsearch.parallel import Source, explain_to
+from eigsearch.visualization import Names
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,7 @@ def execute(run: ExplainRun, path: Path, **where: Any) -> dict[str, Any]:
             target=run.target,
             options=run.options,
             about={"dataset": run.dataset.name, **run.about},
-            names={
-                "class_names": run.dataset.class_names,
-                "node_names": run.dataset.node_names,
-            },
+            names=Names.of(run.dataset).to_lists(),
             progress=show,
             train=_training(run),
             flip=run.flip,

@@ -24,11 +24,33 @@ Dataset = Annotated[str | None, _option("A data set by name: `eigsearch datasets
 DataFile = Annotated[
     Path | None,
     _option(
-        "Your own graphs: a file of PyG `Data` (.pt or .safetensors), a directory of such files, a "
-        "Parquet file of SMILES, or one large graph (.safetensors).",
+        "Your own graphs: a file of PyG `Data` (.pt or .safetensors), a directory of such files, "
+        "molecules (.csv, .tsv, .smi, .sdf, .parquet), or one large graph (.safetensors).",
         _DATA,
         "--data",
     ),
+]
+SmilesColumn = Annotated[
+    str | None, _option("The column of SMILES in --data; by default `smiles`.", _DATA)
+]
+IdColumn = Annotated[str | None, _option("The column that names molecules.", _DATA)]
+LabelColumn = Annotated[
+    str | None,
+    _option("The column of labels: texts and few whole numbers are classes, else values.", _DATA),
+]
+Featurizer = Annotated[
+    str,
+    _option(
+        "How molecules become graphs: pyg, pyg_hydrogens, elements, attentive_fp, or your own "
+        "function as package.module:function or file.py:function.",
+        _DATA,
+    ),
+]
+ClassNames = Annotated[
+    str | None, _option("What classes are called, with commas: `inactive,active`.", _DATA)
+]
+Unit = Annotated[
+    str | None, _option("The unit of the values that a regression predicts: `mol/L`.", _DATA)
 ]
 DataRoot = Annotated[
     Path | None,

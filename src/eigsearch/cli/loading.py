@@ -2,22 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
 from torch_geometric.data import Data
 
 from eigsearch._utils.name_lookup import resolve
-from eigsearch.datasets import GraphDataset
+from eigsearch.datasets import GraphDataset, load_molecules
 from eigsearch.datasets import load as load_dataset
 from eigsearch.datasets import load_file as load_graphs
 from eigsearch.datasets.dataset import Task
 from eigsearch.datasets.file_io import infer_task
+from eigsearch.datasets.molecule_files.formats import SUFFIXES
 from eigsearch.errors import InputError
 from eigsearch.inputs.edge_groups import GroupSpec
-from eigsearch.parallel import DirectorySource, MappedSource, SmilesSource, Source
+from eigsearch.parallel import DirectorySource, MappedSource, Source
 
-_LONGEST = 300  # characters of torch's message about weights that do not fit
+
+@dataclass(frozen=True)
+class Columns:
+    """How a file of molecules is read, and what its classes and values are called."""
+
+    smiles: str | None = None
+    id: str | None = None
+    label: str | None = None
+    featurizer: str = "pyg"
+    class_names: str | None = None
+    unit: str | None = None
+
+    @property
+    def arguments(self) -> dict[str, str | None]:
+        """The arguments of `load_molecules` that differ from its defaults."""
+        return {
+            "smiles_column": self.smiles,
+            "id_column": self.id,
+            "label_column": self.label,
+            "featurizer": None if self.featurizer == Columns.featurizer else self.featurizer,
+        }
+
+    def named(self, dataset: GraphDataset) -> GraphDataset:
+        """Return a data set with the names that a user gave."""
+        names = dataset.class_names
+        if self.class_names is not None:
+            names = tuple(name.strip() for name in self.class_names.split(","))
+            if dataset.num_classes > len(names):
+                raise InputError(
+                    f"Expected --class-names to name the {dataset.num_classes} classes of "
+                    f"{dataset.name} (got {len(names)}). Separate them by commas."
+                )
+        return replace(dataset, class_names=names, unit=self.unit or dataset.unit)
+
+    def check_unused(self, path: str) -> None:
+        """Raise InputError if columns were named for data that has none."""
+        name = next((name for name, value in self.arguments.items() if value is not None), None)
+        if name is not None:
+            raise InputError(
+                f"Expected --{name.replace('_', '-')} together with a file of molecules (got "
+                f"{path}). Pass a file that ends in one of {', '.join(SUFFIXES)}, or leave the "
+                "flag out."
+            )
 
 
 def load_data(
@@ -26,17 +70,33 @@ def load_data(
     root: Path | None,
     task: Task | None = None,
     in_memory: bool = False,
+    columns: Columns | None = None,
 ) -> GraphDataset:
     """Return the registered data set, or the graphs of the file, that a user named.
 
     Large files are read graph by graph, unless all of them are needed `in_memory`.
     """
+    columns = columns or Columns()
+    return columns.named(_load(dataset, data, root, task, in_memory, columns))
+
+
+def _load(
+    dataset: str | None,
+    data: Path | None,
+    root: Path | None,
+    task: Task | None,
+    in_memory: bool,
+    columns: Columns,
+) -> GraphDataset:
     if (dataset is None) == (data is None):
         got = "neither" if dataset is None else "both"
         raise InputError(
             f"Expected either --dataset or --data (got {got}). "
             "Pass the name of a data set, or the path of a file of your own."
         )
+    if data is not None and data.suffix.lower() in SUFFIXES and not data.is_dir():
+        return _molecules(data, columns, in_memory)
+    columns.check_unused(str(data or dataset))
     if data is None:
         return load_dataset(str(dataset), root)
     source = None if in_memory else _lazy_source(data)
@@ -47,12 +107,24 @@ def load_data(
     return GraphDataset(data.stem, kind, graphs, 0, (), f"graphs of {data.name}", "", str(data))
 
 
+def _molecules(path: Path, columns: Columns, in_memory: bool) -> GraphDataset:
+    """Return the molecules of a file; those with a label, where all are read for training."""
+    found = load_molecules(path, columns.smiles, columns.id, columns.label, columns.featurizer)
+    if not in_memory:
+        return found
+    if not found.num_classes:
+        raise InputError(
+            f"Expected --label-column to name classes to train on (got "
+            f"{columns.label or 'none'}). Name a column of texts or of few whole numbers."
+        )
+    graphs = (found[number] for number in range(len(found)))
+    return replace(found, graphs=tuple(graph for graph in graphs if graph.get("y") is not None))
+
+
 def _lazy_source(path: Path) -> Source | None:
     """Return a source that reads graph by graph; None for a file that is loaded whole."""
     if path.is_dir():
         return DirectorySource(path)
-    if path.suffix == ".parquet":
-        return SmilesSource(path)
     return MappedSource(path) if path.suffix == ".safetensors" else None
 
 

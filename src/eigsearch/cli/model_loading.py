@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from pickle import UnpicklingError
 from textwrap import shorten
-from types import ModuleType
 from typing import Any
 
 import torch
 from safetensors.torch import load_file
 
 from eigsearch._utils.file_digest import files_digest
-from eigsearch._utils.name_lookup import resolve
+from eigsearch._utils.importing import import_named
 from eigsearch.cli.console import print_note
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets.file_io import is_torch_file, read_safely
@@ -87,7 +84,7 @@ def describe_model(model: str, arguments: str | None) -> dict[str, Any]:
 
 
 def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.nn.Module:
-    make = _imported(name)
+    make = import_named(name, "--model", "model")
     try:
         model = make(**_parse_arguments(arguments))
     except TypeError as error:
@@ -108,47 +105,6 @@ def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.
             "random unless the class takes care of that."
         )
     return model.eval()
-
-
-def _imported(name: str) -> Any:
-    """Return the class or function that `package.module:Name` or `file.py:Name` names."""
-    module_name, _, attribute = name.rpartition(":")
-    is_file = module_name.endswith(".py")
-    module = _module_of_file(Path(module_name)) if is_file else _module(module_name, name)
-    known = [key for key, value in vars(module).items() if callable(value) and key[0] != "_"]
-    if attribute not in known:
-        attribute = resolve(f"model in {module_name}", attribute, known)
-    return getattr(module, attribute)
-
-
-def _module(module_name: str, name: str) -> ModuleType:
-    if os.getcwd() not in sys.path:  # last: no file there may take the place of a package
-        sys.path.append(os.getcwd())
-    try:
-        return importlib.import_module(module_name)
-    except ImportError as error:
-        raise InputError(
-            f"Expected --model {name} to name a module that can be imported (got: {error}). "
-            "Run the command where the module is, install its package, or name its file: "
-            "path/to/file.py:Class."
-        ) from error
-
-
-def _module_of_file(path: Path) -> ModuleType:
-    """Import a file by its name, as workers will do too."""
-    if not path.is_file():
-        raise InputError(f"Expected --model to name a file that exists (got {path}). Check it.")
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
-    importlib.invalidate_caches()
-    module = importlib.import_module(path.stem)
-    if Path(str(module.__file__)).resolve() != path.resolve():
-        raise InputError(
-            f"Expected {path} to have a name of its own (got that of {module.__file__}). "
-            "Rename the file."
-        )
-    return module
 
 
 def _parse_arguments(text: str | None) -> dict[str, Any]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+
+from eigsearch.datasets.molecule_files.formats import SUFFIXES
 
 
 def snippet_lines(
@@ -14,18 +17,25 @@ def snippet_lines(
     weights: Path | None,
     model_args: str | None,
     nodes: bool = False,
+    columns: Mapping[str, str | None] | None = None,
 ) -> list[str]:
     """Return Python lines that define `graphs` and `model`.
+
+    `columns` are the arguments of `datasets.load_molecules` that a user gave.
 
     >>> snippet_lines("MUTAG", None, None, "gcn", None, None)[-1]
     'model, _ = zoo.load("MUTAG", "gcn")'
     """
-    lines = _data_lines(dataset, data, data_root, nodes)
+    lines = _data_lines(dataset, data, data_root, nodes, columns or {})
     return lines + _model_lines(dataset or "", model, weights, model_args)
 
 
 def _data_lines(
-    dataset: str | None, data: Path | None, data_root: Path | None, nodes: bool
+    dataset: str | None,
+    data: Path | None,
+    data_root: Path | None,
+    nodes: bool,
+    columns: Mapping[str, str | None],
 ) -> list[str]:
     if data is None:
         root = "" if data_root is None else f", {_text(data_root)}"
@@ -33,9 +43,13 @@ def _data_lines(
             "from eigsearch import datasets",
             f"graphs = datasets.load({_text(dataset or '')}{root}).graphs",
         ]
-    if data.is_dir() or data.suffix == ".parquet":
-        source = "DirectorySource" if data.is_dir() else "SmilesSource"
-        return [f"from eigsearch.parallel import {source}", f"graphs = {source}({_text(data)})"]
+    if data.is_dir():
+        opened = f"graphs = DirectorySource({_text(data)})"
+        return ["from eigsearch.parallel import DirectorySource", opened]
+    if data.suffix.lower() in SUFFIXES:
+        named = "".join(f", {name}={_text(value)}" for name, value in columns.items() if value)
+        opened = f"graphs = datasets.load_molecules({_text(data)}{named}).graphs"
+        return ["from eigsearch import datasets", opened]
     task = ', task="node"' if nodes else ""
     return [
         "from eigsearch import datasets",

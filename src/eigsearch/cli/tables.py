@@ -10,6 +10,7 @@ from typing import Any
 from eigsearch import store
 from eigsearch.cli.console import print_line, print_table
 from eigsearch.datasets import GraphDataset
+from eigsearch.explanation.sentence import TargetName
 from eigsearch.visualization import Names
 from eigsearch.visualization.sentences import sentence
 
@@ -45,9 +46,14 @@ def print_findings(title: str, runs: Sequence[tuple[str, dict[str, Any]]]) -> No
 def print_explanations(path: Path, dataset: GraphDataset) -> None:
     """Print the first explanations of a run, one line each."""
     rows = list(islice(store.rows(path), _SHOWN + 1))
-    columns = ("graph" if dataset.task == "graph" else "node", "target", "P", "size")
+    value = "value" if rows and rows[0]["task"] == "regression" else "P"
+    columns = ("graph" if dataset.task == "graph" else "node", "target", value, "size")
     found = [_line(row, dataset) for row in rows[:_SHOWN]]
-    print_table(dataset.name, [*columns, "Fidelity+", "Fidelity−", "gain", "note"], found)
+    headers = [*columns, "Fidelity+", "Fidelity−", "gain", "note"]
+    if any(row["name"] != row["smiles"] for row in rows):
+        headers.insert(1, "name")
+        found = [[n, row["name"], *line] for row, (n, *line) in zip(rows, found, strict=False)]
+    print_table(dataset.name, headers, found)
     if len(rows) > _SHOWN:
         print_line(f"… the first {_SHOWN} of them.")
 
@@ -77,8 +83,8 @@ def _line(row: store.Row, dataset: GraphDataset) -> list[Any]:
         return [_number(row), *[None] * 6, row["error"]]
     return [
         _number(row),
-        class_name(dataset, row["target"]),
-        row["value"],
+        target_name(dataset, row).name,
+        target_name(dataset, row).number(row["value"]) if dataset.unit else row["value"],
         f"{row['size']} of {row['num_groups']}",
         row["fidelity_plus"],
         row["fidelity_minus"],
@@ -87,7 +93,10 @@ def _line(row: store.Row, dataset: GraphDataset) -> list[Any]:
     ]
 
 
-def class_name(dataset: GraphDataset, target: int) -> str:
-    """Return the name of a class, or its number where it has none."""
-    names = dataset.class_names
-    return names[target] if target < len(names) else str(target)
+def target_name(dataset: GraphDataset, row: store.Row) -> TargetName:
+    """Return what a row explains is called: a class, or a value; its number without a name."""
+    regression = row["task"] == "regression"
+    names = (dataset.output_names if regression else dataset.class_names) or ()
+    target = row["target"]
+    name = names[target] if target < len(names) else str(target)
+    return TargetName(name, dataset.unit if regression else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from eigsearch.explanation.sentence import decimals, output_name
+from eigsearch.explanation.sentence import TargetName, decimals, is_regression, output_name
 
 if TYPE_CHECKING:
     from eigsearch.counterfactual.explanation import FlipExplanation
@@ -30,9 +30,11 @@ def _finding(answer: FlipExplanation, class_name: Callable[[int], str], unit: st
     removed, added = int(answer.keep.sum()), answer.added.size(1)
     parts = [f"without {_count(removed, unit)}"] if removed else []
     parts += [f"with {_count(added, unit)} more"] if added else []
-    output, before = output_name(answer, class_name(answer.target)), decimals(answer.value)
+    regression = is_regression(answer)
+    name = TargetName.of(answer).name if regression else class_name(answer.target)
+    output, before = output_name(answer, name), decimals(answer.value)
     values = f"{output} = {before}; {' and '.join(parts)} {decimals(answer.value_after)}"
-    if answer.config.get("task") == "regression" or answer.prediction_after is None:
+    if regression or answer.prediction_after is None:
         return f"{values}."
     return f"{values}, and the prediction is {class_name(int(answer.prediction_after))}."
 

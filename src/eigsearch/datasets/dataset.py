@@ -41,6 +41,8 @@ class GraphDataset:
     node_names: tuple[str, ...] | None = None
     edge_names: tuple[str, ...] | None = None
     target_type: str | tuple[str, str] | None = None
+    output_names: tuple[str, ...] | None = None  # what a regression predicts
+    unit: str = ""  # of these values
 
     @property
     def num_features(self) -> int | dict[str, int]:

@@ -17,7 +17,7 @@ from eigsearch.errors import InputError
 from eigsearch.explanation.features import features_of, per_entry, removed_features, squeezed
 from eigsearch.explanation.notes import note_on_gain
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
-from eigsearch.explanation.sentence import agreement_sentence, sentence
+from eigsearch.explanation.sentence import TargetName, agreement_sentence, sentence
 from eigsearch.explanation.serialization import from_plain, read_json, to_plain
 from eigsearch.explanation.writers import find_writer
 from eigsearch.inputs.feature_groups import FeatureGroups
@@ -265,7 +265,7 @@ class SubgraphExplanation:
 
     def sentence(self) -> str:
         """Return the explanation in one sentence, and in another how sure it is."""
-        finding = sentence(self, f"class {self.target}", "edge")
+        finding = sentence(self, TargetName.of(self), "edge")
         return " ".join(filter(None, [finding, agreement_sentence(self, "edge")]))
 
     def to_pyg(self) -> EdgeInducedExplanation:

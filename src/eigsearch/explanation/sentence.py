@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from eigsearch.explanation.features import counted, features_sentence
 
@@ -13,24 +14,56 @@ if TYPE_CHECKING:
 SENTENCE = "{output} = {whole}; with these {units} alone {kept}; without them {removed}."
 SENTENCE_OF_ONE = "{output} = {whole}; with this {unit} alone {kept}; without it {removed}."
 
+_SMALL = 0.1  # below it, two decimals would say too little about a value with a unit
 
-def sentence(explanation: SubgraphExplanation, class_name: str, unit: str) -> str:
+
+@dataclass(frozen=True)
+class TargetName:
+    """What the explained output is called.
+
+    Attributes:
+        name: The name of a class, or of what a regression predicts.
+        unit: The unit of a regression's values.
+    """
+
+    name: str
+    unit: str = ""
+
+    @staticmethod
+    def of(explanation: SubgraphExplanation) -> TargetName:
+        """Return the name of an output that nobody named: its number."""
+        kind = "output" if is_regression(explanation) else "class"
+        return TargetName(f"{kind} {explanation.target}")
+
+    def number(self, value: float) -> str:
+        """Return a value of the output with its unit.
+
+        >>> TargetName("logS", "mol/L").number(-3.214), TargetName("gap", "eV").number(0.00123)
+        ('−3.21 mol/L', '0.0012 eV')
+        """
+        text = decimals(value)
+        if self.unit and 0 < abs(value) < _SMALL:
+            text = f"{value:.2g}".replace("-", "−")
+        return f"{text} {self.unit}" if self.unit else text
+
+
+def sentence(explanation: SubgraphExplanation, target: TargetName, unit: str) -> str:
     """Return the explanation in one sentence, followed by its note.
 
     Args:
         explanation: The explanation.
-        class_name: What the explained class is called.
+        target: What the explained output is called.
         unit: The singular of what is counted.
     """
     if not explanation.num_groups:
         return explanation.note
-    finding = _finding(explanation, class_name, unit)
+    finding = _finding(explanation, target, unit)
     return " ".join(filter(None, [finding, features_sentence(explanation), explanation.note]))
 
 
-def _finding(explanation: SubgraphExplanation, class_name: str, unit: str) -> str:
-    output, size = output_name(explanation, class_name), explanation.size
-    whole = decimals(explanation.value)
+def _finding(explanation: SubgraphExplanation, target: TargetName, unit: str) -> str:
+    output, size = output_name(explanation, target.name), explanation.size
+    whole = target.number(explanation.value)
     if not len(explanation.found):
         return f"{output} = {whole}. Size {size} was not evaluated."
     return (SENTENCE_OF_ONE if size == 1 else SENTENCE).format(
@@ -38,8 +71,8 @@ def _finding(explanation: SubgraphExplanation, class_name: str, unit: str) -> st
         whole=whole,
         units=counted(explanation.edge_size, explanation.feature_size, unit),
         unit="feature" if explanation.feature_size else unit,
-        kept=decimals(float(explanation.found.kept)),
-        removed=decimals(float(explanation.found.removed)),
+        kept=target.number(float(explanation.found.kept)),
+        removed=target.number(float(explanation.found.removed)),
     )
 
 
@@ -54,12 +87,17 @@ def agreement_sentence(explanation: SubgraphExplanation, unit: str) -> str:
     return f"{near.agreeing} of {near.count} equally good answers agree on {chosen}."
 
 
-def output_name(explanation: SubgraphExplanation, class_name: str) -> str:
-    """Return what φ is called: the probability of a class, or an output of a regression."""
-    if explanation.config.get("task") == "regression":
-        return f"output {explanation.target}"
+def is_regression(explanation: Any) -> bool:
+    """Return whether values are explained, and not classes."""
+    return explanation.config.get("task") == "regression"
+
+
+def output_name(explanation: Any, name: str) -> str:
+    """Return what φ is called: the probability of a class, or what a regression predicts."""
+    if is_regression(explanation):
+        return name
     other = explanation.config.get("rather_than")
-    return f"P({class_name})" if other is None else f"P({class_name} rather than {other})"
+    return f"P({name})" if other is None else f"P({name} rather than {other})"
 
 
 def decimals(value: float) -> str:

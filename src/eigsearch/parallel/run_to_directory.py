@@ -17,7 +17,6 @@ from eigsearch.errors import InputError, ModelError
 from eigsearch.inputs.arguments import Classes, Nodes, parse_nodes, parse_targets
 from eigsearch.options import Options
 from eigsearch.parallel.backend import check_workers, perform
-from eigsearch.parallel.output_reading import with_reading
 from eigsearch.parallel.run_manifest import RANKER, manifest_of
 from eigsearch.parallel.sharding import Plan, check_shard_size, default_shard_size
 from eigsearch.parallel.sources import DatabaseSource, MemorySource, Source
@@ -129,7 +128,6 @@ def explain_to(
     graph = None if node is None else source
     job = ExplainJob(model, options, seed, graph, device or ("cuda" if num_gpus else None), flip)
     job.pipeline(model)  # raises for an unusable model, before anything is written
-    job = with_reading(job, plan)
     record = partial(manifest_of, job, source, plan, about or {}, names or {})
     directory = ResultDirectory(path)
     if train is not None:

@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.labels import true_label
 from eigsearch.explanation.same_graph import check_same_graph
 from eigsearch.explanation.serialization import (
     agreement_from_plain,
@@ -154,7 +155,10 @@ def _graph_columns(explanation: SubgraphExplanation) -> Row:
     if edges is not None:
         ends, mask = ends[:, edges], mask[edges]
     labels = data.get("node_label") if edges is None else None  # a large graph is not repeated
+    smiles = data.get("smiles")
     return {
+        "smiles": smiles if isinstance(smiles, str) else None,
+        "label": true_label(explanation),
         "num_nodes": int(data.num_nodes),
         "edge_source": ends[0],
         "edge_target": ends[1],
@@ -168,6 +172,12 @@ def _graph_columns(explanation: SubgraphExplanation) -> Row:
 def _graph_of(row: Row) -> Data:
     edge_index = torch.tensor([row["edge_source"], row["edge_target"]], dtype=torch.long)
     data = Data(edge_index=edge_index.reshape(2, -1), num_nodes=row["num_nodes"])
+    for name in ("smiles", "name"):
+        if row[name] is not None:
+            data[name] = row[name]
+    if row["label"] is not None and row["node"] is None:
+        is_value = row["task"] == "regression" or not row["label"].is_integer()
+        data.y = torch.tensor([row["label"] if is_value else int(row["label"])])
     if row["node_label"] is not None:
         data.node_label = torch.tensor(row["node_label"], dtype=torch.long)
     return data

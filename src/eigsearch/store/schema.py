@@ -64,7 +64,9 @@ ROWS = pa.schema(
         # What was explained.
         ("index", pa.int64()),  # the graph's place in the data set
         ("node", pa.int64()),  # the explained node; null for a graph
-        ("name", pa.string()),  # what the source calls the graph, such as its SMILES
+        ("name", pa.string()),  # what the source calls the graph: its id, or its SMILES
+        ("smiles", pa.string()),  # of a molecule, with atoms in the order of its nodes
+        ("label", pa.float64()),  # what is known to be true: a class, or a value
         ("error", pa.string()),  # why there is no explanation; null where there is one
         ("task", pa.string()),
         ("return_type", pa.string()),
@@ -111,7 +113,7 @@ TIMES = pa.schema(
 
 # What a line of the JSONL files holds of a row, next to its chosen edges.
 LINE_COLUMNS = (
-    *("index", "node", "name", "error", "task", "target", "prediction", "value", "size"),
-    *("edge_size", "num_groups", "sparsity", "fidelity_plus", "fidelity_minus", "gain"),
-    *("note", "engine"),
+    *("index", "node", "name", "smiles", "label", "error", "task", "target", "prediction"),
+    *("value", "size", "edge_size", "num_groups", "sparsity", "fidelity_plus"),
+    *("fidelity_minus", "gain", "note", "engine"),
 )

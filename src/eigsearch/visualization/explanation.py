@@ -59,7 +59,10 @@ def shared(names: Names) -> dict[str, Any]:
 
 
 def _title(explanation: SubgraphExplanation, names: Names) -> str:
-    subject = (
-        "Explanation" if explanation.node is None else f"Explanation of node {explanation.node}"
-    )
+    name, smiles = explanation.data.get("name"), explanation.data.get("smiles")
+    subject = "Explanation"
+    if explanation.node is not None:
+        subject = f"Explanation of node {explanation.node}"
+    elif isinstance(name, str) and name != smiles:
+        subject = f"Explanation of {name}"
     return f"{names.title} · {subject}" if names.title else subject

@@ -74,7 +74,9 @@ def gallery_page(
 def _title(number: int, explanation: SubgraphExplanation, molecule: bool) -> str:
     if explanation.node is not None:
         return f"Node {explanation.node}"
-    return f"{'Molecule' if molecule else 'Graph'} {number}"
+    name, smiles = explanation.data.get("name"), explanation.data.get("smiles")
+    called = f" · {name}" if isinstance(name, str) and name != smiles else ""
+    return f"{'Molecule' if molecule else 'Graph'} {number}{called}"
 
 
 def _motif(motif: Motif) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.explanation import sentence as sentences
+from eigsearch.explanation.sentence import TargetName, is_regression
 from eigsearch.visualization.elements import is_element
 
 if TYPE_CHECKING:
@@ -26,12 +28,16 @@ class Names:
         node_names: The name of each `data.node_label`; without that field, of each node.
         edge_names: Meaning of the columns of a one-hot `edge_attr`; for molecules `"single"`,
             `"double"`, `"triple"`, `"aromatic"`.
+        output_names: The name of each value that a regression predicts.
+        unit: The unit of these values.
     """
 
     title: str = ""
     class_names: tuple[str, ...] | None = None
     node_names: tuple[str, ...] | None = None
     edge_names: tuple[str, ...] | None = None
+    output_names: tuple[str, ...] | None = None
+    unit: str = ""
 
     @staticmethod
     def of(dataset: GraphDataset) -> Names:
@@ -40,7 +46,26 @@ class Names:
             title=dataset.name,
             class_names=dataset.class_names,
             node_names=dataset.node_names,
+            output_names=dataset.output_names,
+            unit=dataset.unit,
         )
+
+    def to_lists(self) -> dict[str, list[str] | None]:
+        """Return all but the title as lists of texts, as a manifest holds them."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["unit"] = (self.unit,) if self.unit else None
+        return {k: v and list(v) for k, v in values.items() if k != "title"}
+
+    @staticmethod
+    def from_lists(title: str, lists: Mapping[str, Sequence[str] | None]) -> Names:
+        """Return the names that `to_lists` gave.
+
+        >>> Names.from_lists("Solubility", Names(unit="mol/L").to_lists()).unit
+        'mol/L'
+        """
+        tuples = {name: tuple(values) for name, values in lists.items() if values}
+        (unit,) = tuples.pop("unit", ("",))
+        return Names(title=title, unit=unit, **tuples)
 
     @property
     def are_elements(self) -> bool:
@@ -53,6 +78,14 @@ class Names:
         if self.class_names and 0 <= index < len(self.class_names):
             return self.class_names[index]
         return f"class {index}"
+
+    def target_name(self, explanation: Any) -> TargetName:
+        """Return what the explained class is called, or the value of a regression."""
+        default, index = TargetName.of(explanation), explanation.target
+        names = self.output_names or ()
+        if not is_regression(explanation):
+            return TargetName(self.class_name(index))
+        return TargetName(names[index] if index < len(names) else default.name, self.unit)
 
     def labels(self, data: Data) -> list[str] | None:
         """Return the name of each node, or None if nodes have only numbers."""
@@ -70,19 +103,4 @@ class Names:
 
 def output_name(explanation: SubgraphExplanation, names: Names) -> str:
     """Return the name of φ: the probability of a class, or a regression output."""
-    return sentences.output_name(explanation, names.class_name(explanation.target))
-
-
-def true_label(explanation: SubgraphExplanation) -> int | float | None:
-    """Return the label of the explained graph or node, or None if there is none."""
-    label = explanation.data.get("y")
-    if not isinstance(label, Tensor):
-        return None
-    if explanation.node is not None:
-        label = label[explanation.node] if label.dim() else label
-    elif explanation.config.get("task") == "regression" and label.numel() > 1:
-        label = label.flatten()[explanation.target]
-    if label.numel() != 1:
-        return None
-    value = float(label)
-    return int(value) if value.is_integer() else value
+    return sentences.output_name(explanation, names.target_name(explanation).name)

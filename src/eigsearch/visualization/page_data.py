@@ -9,10 +9,11 @@ from typing import Any
 from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.features import group_names
-from eigsearch.explanation.sentence import agreement_sentence
+from eigsearch.explanation.labels import true_label
+from eigsearch.explanation.sentence import agreement_sentence, is_regression
 from eigsearch.search import Curve
 from eigsearch.visualization.graph_drawing import Drawing
-from eigsearch.visualization.labels import Names, output_name, true_label
+from eigsearch.visualization.labels import Names, output_name
 from eigsearch.visualization.sentences import reason, sentence
 
 _MOST_SIZES = 400  # steps of the slider; a larger graph shows every n-th size
@@ -53,6 +54,7 @@ def answer(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> 
     share = explanation.near_optimal.share.tolist() if len(explanation.found) else []
     return {
         "output": output_name(explanation, names),
+        **_value_columns(explanation, names),
         "target": explanation.target,
         "prediction": explanation.prediction,
         "truth": true_label(explanation),
@@ -90,6 +92,16 @@ def _change(explanation: SubgraphExplanation, drawing: Drawing, names: Names) ->
             "prediction": None if after is None else _number(after),
         },
         "sizes": [explanation.size],
+    }
+
+
+def _value_columns(explanation: SubgraphExplanation, names: Names) -> dict[str, Any]:
+    """Return what tells the values of a regression, and molecules, from the rest."""
+    smiles = explanation.data.get("smiles")
+    values = {"regression": True, "value_unit": names.unit}
+    return {
+        **(values if is_regression(explanation) else {}),
+        **({"smiles": smiles} if isinstance(smiles, str) else {}),
     }
 
 

@@ -15,7 +15,7 @@ def sentence(explanation: SubgraphExplanation, names: Names, unit: str) -> str:
     """Return the explanation in one sentence; `unit` is the singular of what is counted."""
     if isinstance(explanation, FlipExplanation):
         return flip_sentence(explanation, names.class_name, unit)
-    return sentences.sentence(explanation, names.class_name(explanation.target), unit)
+    return sentences.sentence(explanation, names.target_name(explanation), unit)
 
 
 def reason(explanation: SubgraphExplanation) -> str:

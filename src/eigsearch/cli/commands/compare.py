@@ -17,6 +17,12 @@ from eigsearch.cli.option_flags import takes_option_flags
 def compare(
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
+    smiles_column: flags.SmilesColumn = None,
+    id_column: flags.IdColumn = None,
+    label_column: flags.LabelColumn = None,
+    featurizer: flags.Featurizer = "pyg",
+    class_names: flags.ClassNames = None,
+    unit: flags.Unit = None,
     model: flags.Model = "gin",
     weights: flags.Weights = None,
     model_args: flags.ModelArgs = None,
@@ -43,7 +49,7 @@ def compare(
     from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import parse_explainers
     from eigsearch.cli.explainer_comparison import compare_explainers, shared_prediction
-    from eigsearch.cli.loading import load_data, parse_groups
+    from eigsearch.cli.loading import Columns, load_data, parse_groups
     from eigsearch.cli.model_loading import load_network
     from eigsearch.cli.output_files import check_comparison, write_comparison
     from eigsearch.cli.tables import print_findings
@@ -51,7 +57,10 @@ def compare(
     from eigsearch.pipeline import Pipeline
     from eigsearch.visualization import Names
 
-    graphs = load_data(dataset, data, data_root, "node" if node is not None else None)
+    columns = Columns(smiles_column, id_column, label_column, featurizer, class_names, unit)
+    graphs = load_data(
+        dataset, data, data_root, "node" if node is not None else None, columns=columns
+    )
     few = flags.FEW if index is None and node is None else index
     selection = parse_items(graphs, few, node)
     network = load_network(model, graphs, weights, model_args)

@@ -18,6 +18,12 @@ INTERRUPTED = 130  # as a shell has it for Ctrl-C
 def explain(
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
+    smiles_column: flags.SmilesColumn = None,
+    id_column: flags.IdColumn = None,
+    label_column: flags.LabelColumn = None,
+    featurizer: flags.Featurizer = "pyg",
+    class_names: flags.ClassNames = None,
+    unit: flags.Unit = None,
     model: flags.Model = "gin",
     weights: flags.Weights = None,
     model_args: flags.ModelArgs = None,
@@ -68,10 +74,10 @@ def explain(
     from eigsearch.cli.explain_run import ExplainRun, parse_items
     from eigsearch.cli.explainer_args import make_ranker
     from eigsearch.cli.flip_run import about_molecules, parse_flip
-    from eigsearch.cli.loading import load_data, parse_features, parse_groups
+    from eigsearch.cli.loading import Columns, load_data, parse_features, parse_groups
     from eigsearch.cli.model_loading import check_device, describe_model, load_network
     from eigsearch.cli.output_files import check_outputs
-    from eigsearch.cli.output_reading import settle_run
+    from eigsearch.cli.output_reading import settle_reading
     from eigsearch.options import Options
 
     wanted = parse_flip(
@@ -85,7 +91,10 @@ def explain(
         search, options["max_size"] = None, None  # they are about the change
     options["groups"] = parse_groups(options["groups"])
     options["features"] = parse_features(options["features"])
-    graphs = load_data(dataset, data, data_root, "node" if node is not None else None)
+    columns = Columns(smiles_column, id_column, label_column, featurizer, class_names, unit)
+    graphs = load_data(
+        dataset, data, data_root, "node" if node is not None else None, columns=columns
+    )
     selection = parse_items(graphs, index, node)
     network = load_network(model, graphs, weights, model_args)
     settings = Options(
@@ -98,7 +107,7 @@ def explain(
     about = {"explainer": explainer, **describe_model(model, model_args)}
     wanted = about_molecules(wanted, graphs)
     run = ExplainRun(graphs, network, settings, selection, target, about, wanted)
-    run, reading = settle_run(run)
+    run, reading = settle_reading(run)
     if reading and not json:
         print_line(reading)
     where: dict[str, Any] = {

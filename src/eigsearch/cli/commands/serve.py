@@ -16,6 +16,12 @@ _SERVER = "The server"
 def serve(
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
+    smiles_column: flags.SmilesColumn = None,
+    id_column: flags.IdColumn = None,
+    label_column: flags.LabelColumn = None,
+    featurizer: flags.Featurizer = "pyg",
+    class_names: flags.ClassNames = None,
+    unit: flags.Unit = None,
     model: flags.Model = "gin",
     weights: flags.Weights = None,
     model_args: flags.ModelArgs = None,
@@ -48,7 +54,7 @@ def serve(
     """
     from eigsearch.app.launch import require_extra
     from eigsearch.cli.console import print_line
-    from eigsearch.cli.loading import load_data
+    from eigsearch.cli.loading import Columns, load_data
     from eigsearch.cli.model_loading import load_network
     from eigsearch.cli.snippet_lines import snippet_lines
 
@@ -56,9 +62,11 @@ def serve(
     from eigsearch.app.server import Server
     from eigsearch.app.session import Session
 
-    graphs = load_data(dataset, data, data_root, "node" if nodes else None)
+    columns = Columns(smiles_column, id_column, label_column, featurizer, class_names, unit)
+    graphs = load_data(dataset, data, data_root, "node" if nodes else None, columns=columns)
     network = load_network(model, graphs, weights, model_args)
-    origin = snippet_lines(dataset, data, data_root, model, weights, model_args, nodes)
+    loaded = dataset, data, data_root, model, weights, model_args
+    origin = snippet_lines(*loaded, nodes, columns.arguments)
     server = Server(Session(network, graphs, cache=cache, origin=origin), port)
     print_line(f"Studio of {graphs.name}: {server.address}")
     print_line("Ctrl-C ends it.")

@@ -14,6 +14,10 @@ from eigsearch.cli import flags
 def train(
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
+    smiles_column: flags.SmilesColumn = None,
+    id_column: flags.IdColumn = None,
+    label_column: flags.LabelColumn = None,
+    featurizer: flags.Featurizer = "pyg",
     model: flags.Layer = "gin",
     out: Annotated[Path, typer.Option(help="The directory for weights and card.")] = Path("models"),
     seed: Annotated[int | None, typer.Option(help="Seed of weights and split.")] = None,
@@ -32,12 +36,13 @@ def train(
     from eigsearch._utils.name_lookup import resolve
     from eigsearch.cli.console import print_json, print_line, print_table
     from eigsearch.cli.directories import check_directory
-    from eigsearch.cli.loading import load_data
+    from eigsearch.cli.loading import Columns, load_data
     from eigsearch.models import make_card, recipe_for, save_model
     from eigsearch.models import train as fit
     from eigsearch.models.networks import networks_for
 
-    graphs = load_data(dataset, data, data_root, in_memory=True)
+    columns = Columns(smiles_column, id_column, label_column, featurizer)
+    graphs = load_data(dataset, data, data_root, in_memory=True, columns=columns)
     conv = resolve("model", model, networks_for(graphs))
     recipe = recipe_for(graphs.name, conv)
     recipe = replace(
@@ -54,8 +59,8 @@ def train(
         return
     accuracy = card.accuracy
     row = [graphs.name, conv, accuracy.train, accuracy.val, accuracy.test]
-    columns = ["data set", "model", "train", "validation", "test", "paper", "epochs", "seconds"]
+    headers = ["data set", "model", "train", "validation", "test", "paper", "epochs", "seconds"]
     print_table(
-        "Accuracies", columns, [[*row, card.paper_test_accuracy, card.epochs, card.seconds]]
+        "Accuracies", headers, [[*row, card.paper_test_accuracy, card.epochs, card.seconds]]
     )
     print_line(f"Weights: {path}")

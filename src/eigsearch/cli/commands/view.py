@@ -41,7 +41,7 @@ def view(
 
     manifest = store.read_manifest(store.ResultDirectory(path).manifest_path)
     rows = select_rows(path, manifest, index, node)
-    names = Names(title=manifest.config.get("dataset", str(path)), **_tuples(manifest.names))
+    names = Names.from_lists(manifest.config.get("dataset", str(path)), manifest.names)
     found = [store.explanation_of(row, manifest.options) for row in rows if not row["error"]]
     page = None if out is None else write_page(found, out, names, rows)
     if json:
@@ -56,7 +56,3 @@ def view(
         )
     if page is not None:
         print_line(f"Page: {page}")
-
-
-def _tuples(names: dict[str, list[str] | None]) -> dict[str, tuple[str, ...]]:
-    return {key: tuple(values) for key, values in names.items() if values}

@@ -53,9 +53,7 @@ def extract(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKin
     if subgraph_kind is SubgraphKind.ZEROED_FEATURES:
         return _assemble(instance, *_everything(instance, rows), lit=rows.flatten())
     if subgraph_kind is SubgraphKind.NODE_INDUCED:
-        return _assemble(
-            instance, _edges_between(instance, rows), _with_anchors(instance, rows.clone())
-        )
+        return _assemble(instance, _edges_between(instance, rows), _with_anchors(instance, rows))
     edge_keep = _edge_rows(instance, rows)
     keep = rows if instance.groups.features else None
     no_edge_goes = keep is not None and instance.groups.edge_count == 0
@@ -107,18 +105,16 @@ def _edges_between(instance: PreparedInstance, node_rows: Tensor) -> Tensor:
 
 
 def _with_anchors(instance: PreparedInstance, node_keep: Tensor) -> Tensor:
-    """Keep the anchors; without any, all nodes of a candidate that would have none."""
-    if instance.anchors:
-        node_keep[:, list(instance.anchors)] = True
-        return node_keep
-    return node_keep | ~node_keep.any(dim=1, keepdim=True)
+    """Keep the anchors, and all nodes of a candidate that would have none."""
+    node_keep = node_keep | ~node_keep.any(dim=1, keepdim=True)
+    node_keep[:, list(instance.anchors)] = True
+    return node_keep
 
 
 def _induced_nodes(instance: PreparedInstance, edge_keep: Tensor, rows: Tensor) -> Tensor:
     """Return which nodes the edge-induced subgraphs hold: ends of edges, owners of kept features.
 
-    Without either, a candidate is the anchors alone; where a prediction is about the whole graph,
-    it is the graph's nodes without edges: there is no smaller graph to ask about.
+    Without either, a candidate is the graph's nodes: there is no smaller graph to ask about.
     """
     candidate, edge = edge_keep.nonzero(as_tuple=True)
     node_keep = edge_keep.new_zeros(edge_keep.size(0), instance.num_nodes)

@@ -154,14 +154,14 @@ class ExplanationView {
     parts.halo.textContent = "removed";
     parts.added.hidden = !item.flip.added;
     parts.evidence.replaceChildren();
-    if (!item.flip.flipped || item.output.startsWith("output")) return;
+    if (!item.flip.flipped || item.regression) return;
     const rows = [["as it is", item.value, "whole"], ["after the change", item.found.removed[0], "without"]];
     parts.evidence.replaceChildren(...rows.map((row) => evidenceRow(...row)));
   }
 
   #showEvidence(size, entry) {
     const { item, parts } = this;
-    if (!item.groups || item.output.startsWith("output")) return;
+    if (!item.groups || item.regression) return;
     const rows = [["whole graph", item.value, "whole"]];
     if (entry) {
       rows.push([`${countOf(size, this.unit)} alone`, entry.kept, "alone"]);
@@ -179,16 +179,25 @@ function evidenceRow(name, value, kind) {
 
 // What is explained, what the model says and what is true, as items of a list.
 function factsOf(item, shared) {
-  const regression = item.output.startsWith("output");
-  const named = (value) => (regression ? decimals(value) : shared.classes[value] ?? `class ${value}`);
+  const regression = item.regression;
+  const named = (value) => (regression ? valueText(item, value) : shared.classes[value] ?? `class ${value}`);
   const facts = [["predicted", named(item.prediction)]];
   if (!item.flip) facts.push(["explained", regression ? item.output : named(item.target)]);
   else if (item.flip.flipped) facts.push(["after the change", named(item.flip.prediction)]);
   if (item.truth !== null) facts.push(["label", named(item.truth)]);
+  if (item.smiles) facts.push(["SMILES", item.smiles]);
   const list = facts.map(([name, value]) => make("li", {}, make("span", {}, name), ` ${value}`));
   if (item.truth === null || regression) return list;
   const right = item.truth === item.prediction;
   return [...list, make("li", { class: right ? "right" : "wrong" }, right ? "✓ correct" : "✗ wrong")];
+}
+
+// A value of the explained output, with its unit; small ones with two digits that say something.
+function valueText(item, value) {
+  if (!item.value_unit || value === null) return decimals(value);
+  const small = value !== 0 && Math.abs(value) < 0.1;
+  const text = small ? String(Number(value.toPrecision(2))).replace("-", "−") : decimals(value);
+  return `${text} ${item.value_unit}`;
 }
 
 function sliderSizes(item) {
@@ -207,14 +216,14 @@ function nearest(sizes, wanted) {
 }
 
 function sentenceOf(item, shared, size, entry, chosen = false) {
-  const whole = decimals(item.value);
+  const whole = valueText(item, item.value);
   if (!item.groups) return item.note;
   if (!entry) return `${item.output} = ${whole}. ${notEvaluated(item, size)}`;
   const template = size === 1 ? shared.sentence_of_one : shared.sentence;
   const features = chosen ? item.feature_size : item.feature_ranks.filter((rank) => rank <= size).length;
   const units = unitsOf(size - features, features, item.unit);
   const unit = features ? "feature" : item.unit;
-  const [kept, removed] = [decimals(entry.kept), decimals(entry.removed)];
+  const [kept, removed] = [valueText(item, entry.kept), valueText(item, entry.removed)];
   return words(template, { output: item.output, whole, units, unit, kept, removed });
 }
 

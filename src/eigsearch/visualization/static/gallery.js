@@ -5,6 +5,7 @@ class Gallery {
     Object.assign(this, { items, motifs, shared });
     this.parts = partsOf(document);
     this.facets = items.map(facetsOf);
+    this.regression = items.every((item) => item.regression);
     this.filter = { ...EVERYTHING };
     this.ascending = true;
     this.grid = new Grid(this.parts.grid, (number) => this.#thumbnail(number));
@@ -33,6 +34,8 @@ class Gallery {
   #buildToolbar() {
     const { parts, facets } = this;
     const { toolbar } = parts;
+    for (const label of toolbar.querySelectorAll("[data-classes]")) label.hidden = this.regression;
+    toolbar.elements.sort.querySelector("[value=value]").hidden = !this.regression;
     for (const target of [...new Set(facets.map((facet) => facet.target))].sort((a, b) => a - b)) {
       toolbar.elements.target.append(make("option", { value: target }, this.className(target)));
     }
@@ -78,7 +81,7 @@ class Gallery {
     this.histograms = [plot("size", true), plot("gain", false)];
     const judged = facets.filter((facet) => facet.correct !== null);
     const right = judged.filter((facet) => facet.correct).length;
-    parts.lead.append(...this.#classCounts(targets));
+    parts.lead.append(...(this.regression ? this.#valueRange() : this.#classCounts(targets)));
     if (judged.length) parts.lead.append(make("span", {}, `${percent(right / judged.length)} predicted correctly`));
   }
 
@@ -89,6 +92,14 @@ class Gallery {
       const count = targets.filter((other) => other === target).length;
       return make("span", {}, dot, `${this.className(target)} ${count.toLocaleString("en")}`);
     });
+  }
+
+  #valueRange() {
+    const values = this.items.map((item) => item.value).filter((value) => value !== null).sort((a, b) => a - b);
+    if (!values.length) return [];
+    const [first] = this.items;
+    const range = [values[0], values.at(-1)].map((value) => valueText(first, value)).join(" to ");
+    return [make("span", {}, `${first.output} from ${range}, median ${valueText(first, median(values))}`)];
   }
 
   #pickRange(name, bin) {
@@ -120,6 +131,11 @@ class Gallery {
   }
 
   #motifShares(motif, totals) {
+    if (this.regression) {
+      const [first] = this.items;
+      const middle = median(motif.items.map((number) => this.items[number].value).filter((value) => value !== null));
+      return [make("span", { class: "share" }, `median ${first.output} ${valueText(first, middle)}`)];
+    }
     const counts = new Map();
     for (const number of motif.items) {
       const { target } = this.facets[number];
@@ -150,10 +166,13 @@ class Gallery {
     dot.style.setProperty("background", `var(--class-${item.target % 8})`);
     const judged = facet.correct === null ? "" : facet.correct ? "✓" : "✗";
     const mark = make("span", { class: facet.correct ? "right" : "wrong", title: facet.correct ? "correct" : "wrong" }, judged);
+    const said = item.regression ? [valueText(item, item.value)] : [dot, `${this.className(item.target)} ${decimals(item.value)}`];
+    const smiles = item.smiles ? [make("span", { class: "caption soft" }, make("span", { class: "class-name", title: item.smiles }, item.smiles))] : [];
     return make("a", { class: "thumbnail", role: "listitem", href: `#${number}`, "data-number": number },
       picture.svg,
-      make("span", { class: "caption" }, make("b", {}, item.title), mark),
-      make("span", { class: "caption soft" }, make("span", { class: "class-name" }, dot, this.className(item.target)), make("span", {}, String(item.size), make("span", { class: "of" }, `/${item.groups}`), ` · ${decimals(facet.gain)}`)));
+      make("span", { class: "caption" }, make("b", { class: "class-name", title: item.title }, item.title), mark),
+      ...smiles,
+      make("span", { class: "caption soft" }, make("span", { class: "class-name" }, ...said), make("span", {}, String(item.size), make("span", { class: "of" }, `/${item.groups}`), ` · ${decimals(facet.gain)}`)));
   }
 
   #route() {

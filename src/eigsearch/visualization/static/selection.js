@@ -9,9 +9,10 @@ function facetsOf(item, number) {
   return {
     number,
     target: item.target,
+    value: item.value,
     size: item.size,
     gain: known ? plus[0] - minus[0] : null,
-    correct: item.truth === null || item.output.startsWith("output") ? null : item.truth === item.prediction,
+    correct: item.truth === null || item.regression ? null : item.truth === item.prediction,
   };
 }
 

@@ -1,0 +1,73 @@
+"""Import what a user names: `package.module:name` or `file.py:name`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from eigsearch._utils.name_lookup import resolve
+from eigsearch.errors import InputError
+
+
+def is_import_name(name: object) -> bool:
+    """Return whether a text names something in a module or a file.
+
+    >>> is_import_name("mypkg.nets:Net"), is_import_name("nets.py:Net"), is_import_name("gin")
+    (True, True, False)
+    """
+    return isinstance(name, str) and ":" in name
+
+
+def import_named(name: str, option: str, kind: str) -> Any:
+    """Return what `package.module:name` or `file.py:name` names; its module is imported.
+
+    Args:
+        name: The name.
+        option: Where the user wrote it, such as `--model`, for messages.
+        kind: What it is, in one word, for messages.
+
+    Raises:
+        InputError: If the module, the file or the name in it is not there.
+    """
+    module_name, _, attribute = name.rpartition(":")
+    is_file = module_name.endswith(".py")
+    module = module_of_file(Path(module_name), option) if is_file else _module(name, option)
+    known = [key for key, value in vars(module).items() if callable(value) and key[0] != "_"]
+    if attribute not in known and not hasattr(module, attribute):
+        attribute = resolve(f"{kind} in {module_name}", attribute, known)
+    return getattr(module, attribute)
+
+
+def module_of_file(path: Path, option: str) -> ModuleType:
+    """Import a file by its name, as workers will do too."""
+    if not path.is_file():
+        raise InputError(f"Expected {option} to name a file that exists (got {path}). Check it.")
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    importlib.invalidate_caches()
+    module = importlib.import_module(path.stem)
+    if Path(str(module.__file__)).resolve() != path.resolve():
+        raise InputError(
+            f"Expected {path} to have a name of its own (got that of {module.__file__}). "
+            "Rename the file."
+        )
+    return module
+
+
+def _module(name: str, option: str) -> ModuleType:
+    module_name = name.rpartition(":")[0]
+    if os.getcwd() not in sys.path:  # last: no file there may take the place of a package
+        sys.path.append(os.getcwd())
+    try:
+        return importlib.import_module(module_name)
+    except ImportError as error:
+        raise InputError(
+            f"Expected {option} {name} to name a module that can be imported (got: {error}). "
+            "Run the command where the module is, install its package, or name its file: "
+            "path/to/file.py:name."
+        ) from error

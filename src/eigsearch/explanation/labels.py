@@ -1,0 +1,28 @@
+"""What is known to be true about an explained prediction."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from eigsearch.explanation.explanation import SubgraphExplanation
+
+
+def true_label(explanation: SubgraphExplanation) -> int | float | None:
+    """Return the label of the explained graph or node, or None if there is none."""
+    label = explanation.data.get("y")
+    if not isinstance(label, Tensor):
+        return None
+    if explanation.node is not None:
+        label = label[explanation.node] if label.dim() else label
+    elif explanation.config.get("task") == "regression" and label.numel() > 1:
+        label = label.flatten()[explanation.target]
+    if label.numel() != 1:
+        return None
+    value = float(label)
+    if not isfinite(value):  # as missing labels are often written
+        return None
+    return int(value) if value.is_integer() else value
