@@ -18,8 +18,11 @@ SAID_BY_PYG = {"return_type", "task"}  # in the model's configuration
 @pytest.mark.parametrize(
     ("verb", "others"),
     [
-        (eigsearch.explain, {"target", "node"}),
-        (eigsearch.explain_dataset, {"target", "node", "workers", "ray", "on_error", "progress"}),
+        (eigsearch.explain, {"target", "node", "link"}),
+        (
+            eigsearch.explain_dataset,
+            {"target", "node", "link", "workers", "ray", "on_error", "progress"},
+        ),
         (eigsearch.EiGSearch, set()),
     ],
 )

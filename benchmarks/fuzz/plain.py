@@ -53,7 +53,9 @@ class Plain:
         """Return the value of the whole graph, of the subgraph alone, and of the rest."""
         mask, fixed = ex.edge_mask, self.in_group(ex, -1)
         phis = [self.phi(ex, ex.data, ex.node)]
-        phis += [self.phi(ex, *edge_induced(ex.data, k, ex.node)) for k in (mask | fixed, ~mask)]
+        for kept in (mask | fixed, ~mask):
+            graph, anchors = edge_induced(ex.data, kept, ex.anchors)
+            phis.append(self.phi(ex, graph, anchors[0] if anchors else None))
         return self.target(ex).value(torch.tensor(phis, dtype=torch.float64)).tolist()
 
     def drop(self, ex: SubgraphExplanation, number: int) -> tuple[float, float]:

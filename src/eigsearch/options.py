@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # torch takes seconds to import, and `--help` reads this modu
     from eigsearch.inference.model_call import Forward
     from eigsearch.inputs.edge_groups import GroupSpec
     from eigsearch.inputs.feature_groups import BaselineSpec, FeatureSpec
+    from eigsearch.inputs.relations import Reverse
     from eigsearch.ranking.rankers import CandidateRanker, Ranker
     from eigsearch.search import Search
 
@@ -63,8 +64,21 @@ class Options:
     groups: GroupSpec = _option(
         "auto",
         "What is removed together: `auto` and `undirected` join an edge with its reverse, "
-        "`directed` does not, `none` removes no edge, for features alone; in Python also a "
-        "partition as one integer per edge, -1 for edges that are never removed.",
+        "`directed` does not, `relation` joins all edges of a type, `none` removes no edge, for "
+        "features alone; in Python also a partition as one integer per edge (of a typed graph by "
+        "edge type), -1 for edges that are never removed.",
+    )
+    reverse: Reverse | None = _option(
+        None,
+        "Which relations of a typed graph hold the reverses of others, where neither names "
+        "(`rev_…`) nor pairs say so: {'buys': 'bought_by'}; None for a relation whose edges are "
+        "removed without their reverses.",
+        panel=None,
+    )
+    target_link: str = _option(
+        "keep",
+        "Whether an explained link that is an edge of the graph stays there: `keep` explains the "
+        "graph as it is, `drop` removes the edges between its ends first.",
     )
     features: FeatureSpec | None = _option(
         None,
@@ -152,6 +166,11 @@ class Options:
             raise InputError(
                 f"Expected `nodes` to be 'induced' or 'keep' (got {self.nodes!r}). Choose one."
             )
+        if self.target_link not in ("keep", "drop"):
+            raise InputError(
+                f"Expected `target_link` to be 'keep' or 'drop' (got {self.target_link!r}). "
+                "Choose one."
+            )
         _check_positive("max_batch_nodes", self.max_batch_nodes, "the measured default")
         _check_positive("max_memory", self.max_memory, "no limit")
         self.strategy()
@@ -197,8 +216,11 @@ class Options:
         from eigsearch._utils.versions import versions
 
         plain = {f.name: describe_value(getattr(self, f.name)) for f in fields(self)}
-        if isinstance(self.groups, Tensor):
-            plain["groups"] = f"partition of {self.groups.numel()} edges"
+        if isinstance(self.groups, Tensor | Mapping):
+            each = [self.groups] if isinstance(self.groups, Tensor) else self.groups.values()
+            plain["groups"] = f"partition of {sum(part.numel() for part in each)} edges"
+        if self.reverse is not None:
+            plain["reverse"] = {str(one): str(other) for one, other in self.reverse.items()}
         if isinstance(self.features, Tensor):
             plain["features"] = f"partition {list(self.features.shape)}"
         elif self.features is not None and not isinstance(self.features, str):
@@ -216,6 +238,8 @@ class OptionsDict(TypedDict, total=False):
     rather_than: int | None
     above: float | None
     groups: GroupSpec
+    reverse: Reverse | None
+    target_link: str
     features: FeatureSpec | None
     baseline: BaselineSpec
     nodes: str

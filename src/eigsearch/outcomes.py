@@ -49,8 +49,13 @@ def explain_each(
             if isinstance(outcome, SubgraphExplanation):
                 yield outcome
                 continue
-            node = window[offset].node
-            failed = FailedExplanation(start + offset, outcome.reason, node, outcome.error)
+            failed = FailedExplanation(
+                start + offset,
+                outcome.reason,
+                window[offset].node,
+                outcome.error,
+                window[offset].link,
+            )
             if on_error == "raise":
                 raise failed.to_error() from outcome.cause
             yield failed

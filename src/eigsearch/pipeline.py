@@ -26,6 +26,7 @@ from eigsearch.engines.argument_choice import choose_arguments
 from eigsearch.engines.field_finder import FieldFinder
 from eigsearch.engines.model_memory import recall
 from eigsearch.engines.scheduler import run_batched
+from eigsearch.errors import UnsupportedError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.explanation.build import Provenance, empty_explanation, make_explanation
 from eigsearch.inference.configured_model import ConfiguredModel, configure
@@ -34,6 +35,7 @@ from eigsearch.inference.model_call import ModelCall, uncompiled
 from eigsearch.inference.output_type import (
     OutputType,
     check_same_reading,
+    note_on_one_output,
     read_outputs,
     resolve_target,
 )
@@ -76,6 +78,7 @@ class Pipeline:
         self._output_type: OutputType | None = None
         self._fields: FieldFinder | None = None
         self._argument_note = ""
+        self._num_outputs = 0
 
     def explain(self, instances: Sequence[Instance]) -> list[SubgraphExplanation]:
         """Return the explanation of each instance; model calls are shared between them."""
@@ -99,7 +102,7 @@ class Pipeline:
                 gives both for hardly more than one.
         """
         prepared, outputs = self._evaluate(instances, with_removals)
-        read = self._read(prepared, torch.stack([rows[0] for rows in outputs]))
+        read = self._read(instances, prepared, torch.stack([rows[0] for rows in outputs]))
         options = self.options
         aims = [
             resolve_target(read, rows[0], instance.target, options.rather_than, options.above)
@@ -127,12 +130,12 @@ class Pipeline:
         self, instances: Sequence[Instance], with_removals: bool
     ) -> tuple[list[PreparedInstance], list[Tensor]]:
         """Return the instances prepared, and the model's output rows for each."""
-        level = task_level(instances)
+        level = self._level(instances)
         fields = self._fields or self._meet_model(level, instances)
         while True:
             prepared, own = fields.prepare(level, instances)
             for instance in prepared:
-                self.model_call.check(instance.data)
+                self.model_call.check(instance.readable)
             prepared = self._with_features(prepared)
             outputs = self.evaluator.whole_graphs(prepared, with_removals, own)
             if fields.gave(outputs, self.evaluator.batched.shares_calls):
@@ -143,6 +146,11 @@ class Pipeline:
         options = self.options
         if options.features is None:
             return prepared
+        if any(instance.schema is not None for instance in prepared):
+            raise UnsupportedError(
+                "Expected a graph without types with `features` (got a HeteroData). Leave "
+                "`features` out, or explain `data.to_homogeneous()`."
+            )
         found = [with_features(i, options.features, options.baseline) for i in prepared]
         for instance in found[:1]:
             for part in instance.groups.features:
@@ -155,7 +163,7 @@ class Pipeline:
         The model sees as far as it was seen to in the graph as it was.
         """
         seen = self._fields.field if self._fields else None
-        (prepared,) = task_level([instance]).prepare([instance], groups, seen or WHOLE_GRAPH)
+        (prepared,) = self._level([instance]).prepare([instance], groups, seen or WHOLE_GRAPH)
         return prepared
 
     def _meet_model(self, level: TaskLevel, instances: Sequence[Instance]) -> FieldFinder:
@@ -172,14 +180,26 @@ class Pipeline:
         self._fields = FieldFinder(self.model, options.groups, batched, memory)
         return self._fields
 
-    def _read(self, prepared: Sequence[PreparedInstance], outputs: Tensor) -> OutputType:
+    def _level(self, instances: Sequence[Instance]) -> TaskLevel:
+        """Return the kind of prediction that instances share, under the options."""
+        return task_level(instances, self.options.reverse, self.options.target_link)
+
+    def _read(
+        self,
+        instances: Sequence[Instance],
+        prepared: Sequence[PreparedInstance],
+        outputs: Tensor,
+    ) -> OutputType:
         """Return how outputs are read: decided by the first ones, held against all others."""
+        self._num_outputs = outputs.size(1)
         if self._output_type is None:
+            level = self._level(instances)
             self._output_type = read_outputs(
                 outputs,
                 task=self.options.task,
                 return_type=self.options.return_type,
-                labels=[instance.source.get("y") for instance in prepared],
+                labels=[level.labels(instance) for instance in prepared],
+                one_output=level.one_output,
                 last_op=lambda: self.evaluator.last_op(prepared[0]),
             )
         check_same_reading(self._output_type, outputs)
@@ -231,12 +251,14 @@ class Pipeline:
         engine = self.evaluator.engine_name(instance)
         reason = self.evaluator.why_batched(instance) if engine == "batched" else ""
         notes = [self._argument_note, self.evaluator.note, instance.groups.note]
+        notes.append(note_on_one_output(self._output_type))
         if self.options.engine == "incremental" and engine == "batched":
             notes.append(f"The batched engine evaluated this: {reason}")
         config = {
             **self._config,
-            "called_as": self.model_call.called_as(instance.data),
+            "called_as": self.model_call.called_as(instance.readable),
             "read_as": str(self._output_type),
+            "num_outputs": self._num_outputs,
             "why_engine": reason,
         }
         return Provenance(engine, config, tuple(filter(None, notes)))

@@ -61,7 +61,7 @@ def test_a_model_that_normalises_over_graphs_is_given_all_of_one(
     for ex in eigsearch.explain_dataset(model, data, node=nodes, sparsity=0.0, min_size=1):
         assert ex.edges is None or len(ex.edges) == data.num_edges
         found = [ex.value, float(ex.found.kept), float(ex.found.removed)]
-        cut = [edge_induced(data, keep, ex.node) for keep in (ex.edge_mask, ~ex.edge_mask)]
+        cut = [edge_induced(data, keep, (ex.node,)) for keep in (ex.edge_mask, ~ex.edge_mask)]
         expected = [probability(model, ex.target, *part) for part in [(data, ex.node), *cut]]
         assert found == pytest.approx(expected, abs=1e-5)
 

@@ -23,7 +23,7 @@ def path(length: int = 6) -> Data:
 
 
 def around(data: Data, node: int, hops: int | None, flow: str = "source_to_target") -> Data:
-    return ComputationGraphs(data, "auto").around(node, ReceptiveField(hops, flow=flow)).data
+    return ComputationGraphs(data, "auto").around([node], ReceptiveField(hops, flow=flow)).data
 
 
 @pytest.mark.parametrize(("hops", "edges"), [(0, []), (1, [3]), (2, [2, 3]), (9, [0, 1, 2, 3])])
@@ -38,8 +38,8 @@ def test_edges_that_lead_to_a_node(hops: int, edges: list[int]) -> None:
 @pytest.mark.parametrize("groups", ["auto", "undirected", "directed"])
 def test_edges_that_leave_come_along_where_they_count(groups: str) -> None:
     graphs = ComputationGraphs(path(), groups)
-    assert graphs.around(4, ReceptiveField(1, out_edges=True)).edges.tolist() == [3, 4]
-    assert graphs.around(4, ReceptiveField(1)).edges.tolist() == [3]
+    assert graphs.around([4], ReceptiveField(1, out_edges=True)).edges.tolist() == [3, 4]
+    assert graphs.around([4], ReceptiveField(1)).edges.tolist() == [3]
 
 
 def test_messages_that_flow_the_other_way() -> None:
@@ -53,7 +53,7 @@ def test_without_a_number_of_hops_it_is_the_whole_graph() -> None:
 
 def test_the_other_direction_comes_along() -> None:
     data = house()
-    _, _, nodes, edges = ComputationGraphs(data, "auto").around(7, ReceptiveField(1))
+    _, _, nodes, edges = ComputationGraphs(data, "auto").around([7], ReceptiveField(1))
     assert nodes.tolist() == [6, 7]
     assert edges.tolist() == [8, 17]
 
@@ -61,21 +61,21 @@ def test_the_other_direction_comes_along() -> None:
 def test_small_integers_do_not_overflow_in_large_graphs() -> None:
     ends = torch.tensor([[5, 0, 32768, 5], [0, 5, 5, 32768]], dtype=torch.int32)
     data = Data(edge_index=ends, num_nodes=131_072)
-    assert ComputationGraphs(data, "auto").around(0, ReceptiveField(1)).edges.tolist() == [0, 1]
+    assert ComputationGraphs(data, "auto").around([0], ReceptiveField(1)).edges.tolist() == [0, 1]
 
 
 def test_an_index_finds_what_a_scan_finds() -> None:
     data, field = house(), ReceptiveField(2)
     many = ComputationGraphs(house(), "auto")
     for node in list(range(9)) * 6:
-        found = many.around(node, field).edges
-        assert torch.equal(found, ComputationGraphs(data, "auto").around(node, field).edges)
+        found = many.around([node], field).edges
+        assert torch.equal(found, ComputationGraphs(data, "auto").around([node], field).edges)
 
 
 def test_the_rest_of_a_group_comes_along_from_anywhere() -> None:
     data = house()
     partition = torch.tensor([5, 1, 2, 3, 4, -1, 6, 7, 5] * 2)
-    _, _, nodes, edges = ComputationGraphs(data, partition).around(7, ReceptiveField(1))
+    _, _, nodes, edges = ComputationGraphs(data, partition).around([7], ReceptiveField(1))
     assert edges.tolist() == [0, 8, 9, 17]
     assert nodes.tolist() == [0, 1, 6, 7]
 

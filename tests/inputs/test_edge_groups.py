@@ -160,7 +160,7 @@ def test_make_groups_partition_weight_counts_only_what_can_be_removed() -> None:
         (torch.tensor([True, False, True]), "integers"),
         (torch.tensor([0j, 1j, 2j]), "integers"),
         (torch.tensor([0, -2, 1]), r"from -1 upwards \(got -2\)"),
-        ("both", "'auto', 'undirected', 'directed'"),
+        ("both", "auto, undirected, directed"),
     ],
 )
 def test_make_groups_partition_that_does_not_fit_raises(spec: Any, words: str) -> None:

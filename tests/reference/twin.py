@@ -1,7 +1,8 @@
 """The slow twin: EiG-Search written straight from its formulas, one candidate per model call.
 
 Nothing here comes from the library. `predict` takes a graph and returns what the model says about
-it: a row of scores, or for a node-level model one row per node.
+it: a row of scores, or for a node-level model one row per node. Asked about a link, it finds the
+two ends as `edge_label_index` and returns the row of the link.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 
@@ -27,12 +28,24 @@ SAME_GAIN = 1e-6  # gains this close tie, and the smaller size wins
 
 @dataclass(frozen=True)
 class Asked:
-    """What is explained: a class or an output column, how the model speaks, and maybe a node."""
+    """What is explained: a class or an output column, how the model speaks, a node or link."""
 
     target: int
     task: str = "multiclass_classification"
     return_type: str = "raw"
     node: int | None = None
+    link: tuple[int, int] | None = None
+
+    @property
+    def anchors(self) -> tuple[int, ...]:
+        """The nodes that always stay."""
+        return self.link or (() if self.node is None else (self.node,))
+
+    def at(self, anchors: Sequence[int]) -> Asked:
+        """The same question where the nodes have other numbers."""
+        if self.link is not None:
+            return replace(self, link=tuple(anchors))
+        return replace(self, node=anchors[0]) if anchors else self
 
 
 @dataclass(frozen=True)
@@ -60,7 +73,7 @@ def explain(
     """Return what Algorithm 1 finds; `hops` limits a node's candidates to what reaches it."""
     group = group_edges(data, groups)
     if hops is not None:
-        group = only_reaching(data, group, asked.node, hops)
+        group = only_reaching(data, group, asked.anchors, hops)
     names = sorted({g for g in group if g >= 0}, key=group.index)
     whole = phi(predict, data, asked)
     weight = weights(data, group)
@@ -119,10 +132,10 @@ def weights(data: Data, group: Sequence[int]) -> dict[int, float]:
     return {g: w or 1.0 for g, w in total.items()}
 
 
-def only_reaching(data: Data, group: Sequence[int], node: int | None, hops: int) -> list[int]:
-    """Mark with −1 each group that has no edge on a way of at most `hops` steps to the node."""
+def only_reaching(data: Data, group: Sequence[int], anchors: Sequence[int], hops: int) -> list[int]:
+    """Mark with −1 each group that has no edge on a way of at most `hops` steps to an anchor."""
     edges = list(zip(*data.edge_index.tolist(), strict=True))
-    reached, near = {node}, set()
+    reached, near = set(anchors), set()
     for _ in range(hops):
         near |= {g for g, (_, v) in zip(group, edges, strict=True) if v in reached}
         reached |= {u for u, v in edges if v in reached}
@@ -134,6 +147,9 @@ def only_reaching(data: Data, group: Sequence[int], node: int | None, hops: int)
 
 def phi(predict: Predict, data: Data, asked: Asked) -> float:
     """Return the log-odds of the class, or the regressed value, for one graph."""
+    if asked.link is not None:
+        data = copy.copy(data)
+        data.edge_label_index = torch.tensor(asked.link)[:, None]
     with torch.no_grad():
         output = predict(data).double()
     row = (output.reshape(-1) if asked.node is None else output[asked.node].reshape(-1)).tolist()
@@ -176,9 +192,8 @@ def fidelities(
     before = probability(whole, asked.task)
     after = []
     for keep in (~inside, inside | fixed):
-        subgraph, node = edge_induced(data, keep, asked.node)
-        there = Asked(asked.target, asked.task, asked.return_type, node)
-        after.append(probability(phi(predict, subgraph, there), asked.task))
+        subgraph, anchors = edge_induced(data, keep, asked.anchors)
+        after.append(probability(phi(predict, subgraph, asked.at(anchors)), asked.task))
     plus, minus = (lost(before, p, asked.task) for p in after)
     return plus, minus
 
@@ -197,13 +212,13 @@ def spanning(data: Data, keep: Tensor) -> Data:
     return graph
 
 
-def edge_induced(data: Data, keep: Tensor, node: int | None) -> tuple[Data, int | None]:
-    """Return G[E_S], the kept edges and their ends, and where the explained node went.
+def edge_induced(data: Data, keep: Tensor, anchors: Sequence[int]) -> tuple[Data, tuple[int, ...]]:
+    """Return G[E_S], the kept edges and their ends, and where the explained nodes went.
 
-    The explained node always stays. Without any edge, the graph's nodes are what remains.
+    Those always stay. Without any edge, the graph's nodes are what remains.
     """
     ends = set(data.edge_index[:, keep].flatten().tolist())
-    stay = sorted((ends or set(range(data.num_nodes))) | ({node} if node is not None else set()))
+    stay = sorted((ends or set(range(data.num_nodes))) | set(anchors))
     new = {old: position for position, old in enumerate(stay)}
     graph = spanning(data, keep)
     renamed = [[new[v] for v in row] for row in graph.edge_index.tolist()]
@@ -212,7 +227,7 @@ def edge_induced(data: Data, keep: Tensor, node: int | None) -> tuple[Data, int 
         if name in data:
             graph[name] = data[name][stay]
     graph.num_nodes = len(stay)
-    return graph, None if node is None else new[node]
+    return graph, tuple(new[anchor] for anchor in anchors)
 
 
 # Order, sizes, choice ---------------------------------------------------------------------------

@@ -56,6 +56,6 @@ def test_shares_calls_only_where_the_model_takes_a_batch(takes_batch: bool) -> N
     assert GraphLevel().shares_calls(takes_batch) is takes_batch
 
 
-def test_label_and_check_of_a_graph_are_empty() -> None:
+def test_label_and_anchors_of_a_graph_are_empty() -> None:
     assert GraphLevel().label(()) == ""
-    assert GraphLevel().check(Instance(house())) == 0
+    assert GraphLevel().anchors(Instance(house()), "auto") == ()

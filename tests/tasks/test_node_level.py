@@ -12,11 +12,11 @@ from tests.nets import house
 WHOLE = ReceptiveField(None)
 
 
-@pytest.mark.parametrize("node", [-1, 9, None])
-def test_check_node_that_the_graph_does_not_have_raises(node: int | None) -> None:
-    assert NodeLevel().check(Instance(house(), node=8)) == 8
+@pytest.mark.parametrize("node", [-1, 9])
+def test_check_node_that_the_graph_does_not_have_raises(node: int) -> None:
+    assert NodeLevel().anchors(Instance(house(), node=8), "auto") == (8,)
     with pytest.raises(InputError, match="from 0 to 8"):
-        NodeLevel().check(Instance(house(), node=node))
+        NodeLevel().anchors(Instance(house(), node=node), "auto")
 
 
 def test_prepare_nodes_of_one_graph_are_each_cut_to_their_reach() -> None:

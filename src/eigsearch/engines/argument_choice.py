@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch._utils.tolerances import ENGINES, outputs_close
-from eigsearch.engines.batched.disjoint_union import full_graph, to_batch
+from eigsearch.engines.batched.disjoint_union import full_graph
+from eigsearch.engines.batched.model_input import model_input
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import short_row
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH
@@ -25,7 +26,11 @@ def choose_arguments(
     argument is passed; where it makes the model fail it is left out, and where it changes the
     output the note shows both values.
     """
-    if not isinstance(instance.data, Data) or not model_call.optional_arguments(instance.data):
+    if not isinstance(instance.data, Data | HeteroData):
+        return model_call, ""
+    if level.model_inputs:
+        model_call = model_call.with_link(instance.data)
+    if not model_call.optional_arguments(instance.data):
         return model_call, ""
     (prepared,) = level.prepare([instance], groups, WHOLE_GRAPH)
     with torch.inference_mode():
@@ -33,7 +38,7 @@ def choose_arguments(
 
 
 def _compare(model_call: ModelCall, instance: PreparedInstance) -> tuple[ModelCall, str]:
-    names = model_call.optional_arguments(instance.data)
+    names = model_call.optional_arguments(instance.readable)
     listed = ", ".join(f"`{name}`" for name in names)
     without = model_call.leaving_out(names)
     try:
@@ -54,12 +59,13 @@ def _compare(model_call: ModelCall, instance: PreparedInstance) -> tuple[ModelCa
     return model_call, (
         f"The graph's {listed} changes the output: {short_row(passed.tolist())} with, "
         f"{short_row(left_out.tolist())} without. The model is called as "
-        f"{model_call.called_as(instance.data)}; pass arguments= to choose."
+        f"{model_call.called_as(instance.readable)}; pass arguments= to choose."
     )
 
 
 def _first_row(model_call: ModelCall, instance: PreparedInstance) -> Tensor:
-    output = model_call.without_traces(to_batch([full_graph(instance)], model_call.needs))
+    given = model_input([full_graph(instance)], model_call.needs)
+    output = model_call.without_traces(given.batch)
     rows = output.reshape(1, -1) if output.dim() < 2 else output
-    anchors = list(instance.anchors) or [0]
-    return rows[anchors[0] if rows.size(0) > anchors[0] else 0].detach()
+    anchor = int(given.anchors[0]) if given.anchors.numel() == 1 else 0
+    return rows[anchor if rows.size(0) > anchor else 0].detach()

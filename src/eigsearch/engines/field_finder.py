@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
 from eigsearch._utils.tolerances import ENGINES, HOPS, outputs_close
 from eigsearch.candidates import FullGraph
@@ -18,17 +17,9 @@ from eigsearch.errors import ModelError
 from eigsearch.inference.receptive_field import counted_calls, expected_field, wider_fields
 from eigsearch.inference.target import short_row
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH, ReceptiveField
-from eigsearch.inputs.edge_groups import Groups, GroupSpec
+from eigsearch.inputs.edge_groups import GroupSpec
 from eigsearch.inputs.instance import Instance, PreparedInstance
-from eigsearch.inputs.validation import validate_graph, with_tensor_edge_index
 from eigsearch.tasks import TaskLevel
-
-
-class _FullRows(NamedTuple):
-    """What a model returns for a whole graph: one row per prediction."""
-
-    data: Data
-    rows: Tensor
 
 
 class FieldFinder:
@@ -46,7 +37,6 @@ class FieldFinder:
         self._groups = groups
         self._engine = engine
         self._memory = memory
-        self._full: _FullRows | None = None
         self._expected: Tensor | None = None  # the rows of the whole graph, of the last instances
         self.field: ReceptiveField | None = None  # of the model, as far as it was seen
 
@@ -59,8 +49,7 @@ class FieldFinder:
         """
         if not level.has_computation_graphs:
             return level.prepare(instances, self._groups, WHOLE_GRAPH), None
-        expected = torch.stack([self._row(level, instance) for instance in instances])
-        self._expected = expected
+        self._expected = expected = self._whole_rows(level, instances)
         assert self.field is not None
         for field in wider_fields(self.field):
             prepared = level.prepare(instances, self._groups, field)
@@ -109,7 +98,7 @@ class FieldFinder:
         if self._memory.isolated_nodes or not probes:
             return True
         instance = prepared[probes[0]]
-        beside = self._engine.output_beside_isolated_nodes(instance)[list(instance.anchors)]
+        beside = self._engine.row_beside_isolated_nodes(instance)
         same = outputs_close(rows[probes[0]], beside.reshape(-1), HOPS)
         self._memory.isolated_nodes = same
         return same
@@ -118,26 +107,21 @@ class FieldFinder:
         requests = [Request(instance, FullGraph(instance.groups.count)) for instance in prepared]
         return torch.cat(self._engine.outputs(requests))
 
-    def _row(self, level: TaskLevel, instance: Instance) -> Tensor:
-        """Return the row of an instance in the output for its whole graph."""
-        if self._full is None or self._full.data is not instance.data:
-            self._full = _FullRows(instance.data, self._all_rows(level, instance.data))
-        return self._full.rows[level.check(instance)]
-
-    def _all_rows(self, level: TaskLevel, data: Data) -> Tensor:
-        validate_graph(data)
-        self._engine.model_call.check(data)
-        empty = torch.zeros(0, device=data.edge_index.device)
-        graph = PreparedInstance(data, with_tensor_edge_index(data), Groups(empty.long(), empty))
-        if self._memory.field is None:
-            with counted_calls(self._model) as calls:
-                output = self._engine.full_output(graph)
-            self._memory.field = expected_field(self._model, calls)
-        else:
-            output = self._engine.full_output(graph)
-        self.field = self.field or self._memory.field
-        nodes = torch.arange(graph.num_nodes, device=output.device)
-        return level.output_rows(output, 1, graph.num_nodes, nodes)
+    def _whole_rows(self, level: TaskLevel, instances: Sequence[Instance]) -> Tensor:
+        """Return the row of each instance in the output for its whole graph."""
+        rows: list[Tensor] = []
+        graphs = [level.whole_graph(instance, self._groups) for instance in instances]
+        anchors = [level.anchors(instance, self._groups) for instance in instances]
+        for graph, alike in _runs(graphs, anchors):
+            self._engine.model_call.check(graph.readable)
+            if self._memory.field is None:
+                with counted_calls(self._model) as calls:
+                    rows.append(self._engine.rows_of_whole(level, graph, alike))
+                self._memory.field = expected_field(self._model, calls)
+            else:
+                rows.append(self._engine.rows_of_whole(level, graph, alike))
+            self.field = self.field or self._memory.field
+        return torch.cat(rows)
 
 
 def _contradiction(expected: Tensor, found: Tensor) -> ModelError:
@@ -148,3 +132,24 @@ def _contradiction(expected: Tensor, found: Tensor) -> ModelError:
         "copies of the graph). The model's output depends on what else is in a call or on earlier "
         "calls; pass `forward=` to call it in a way that does not."
     )
+
+
+def _runs(
+    graphs: Sequence[PreparedInstance], anchors: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[PreparedInstance, list[tuple[int, ...]]]]:
+    """Yield each graph with the predictions about it that follow one another and share types."""
+    start = 0
+    for stop in range(1, len(graphs) + 1):
+        if stop == len(graphs) or not _alike(graphs, anchors, start, stop):
+            yield graphs[start], list(anchors[start:stop])
+            start = stop
+
+
+def _alike(
+    graphs: Sequence[PreparedInstance], anchors: Sequence[tuple[int, ...]], one: int, other: int
+) -> bool:
+    schema = graphs[one].schema
+    if graphs[one] is not graphs[other] or schema is None:
+        return graphs[one] is graphs[other]
+    kinds = [[schema.node_name(node)[0] for node in anchors[index]] for index in (one, other)]
+    return kinds[0] == kinds[1]

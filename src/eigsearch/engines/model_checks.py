@@ -178,10 +178,14 @@ def _numbered_backwards(instance: PreparedInstance) -> PreparedInstance:
         if level == "node":
             data[name] = instance.data[name].flip(dim)
     anchors = tuple(last - anchor for anchor in instance.anchors)
+    nodes = instance.nodes  # by which those of a typed graph find their attributes
+    if instance.schema is not None:
+        ids = torch.arange(last + 1, device=data.edge_index.device)
+        nodes = (ids if nodes is None else nodes).flip(0)
     groups = replace(instance.groups, features=())  # the whole graph keeps them all
     return PreparedInstance(
         instance.source, data, groups, anchors, instance.source_anchors,
-        instance.edges, instance.nodes, instance.levels,
+        instance.edges, nodes, instance.levels, instance.schema,
     )  # fmt: skip
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import torch
 
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.explanation.notes import note_on_gain
+from eigsearch.explanation.notes import note_on_gain, note_on_link
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.ranking.ranking import Ranking
 from eigsearch.search import Curve, Outcome
+from eigsearch.tasks import level_of
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ def make_explanation(
     search = str(config.get("search"))
     unit = "group" if instance.groups.features else "edge"
     gain_note = note_on_gain(outcome.found, outcome.curve, target.task, search, unit)
+    link_note = note_on_link(instance, outcome.keep)
     return SubgraphExplanation(
         data=instance.source,
         target=target.index,
@@ -49,14 +51,14 @@ def make_explanation(
         group=instance.groups.index,
         curve=outcome.curve,
         found=outcome.found,
-        node=instance.source_node,
         edges=instance.edges,
         engine=provenance.engine,
         config={**config, "task": target.task, "return_type": target.return_type},
-        note=" ".join(filter(None, [gain_note, *provenance.notes])),
+        note=" ".join(filter(None, [gain_note, link_note, *provenance.notes])),
         path=outcome.path,
         agreement=outcome.near_optimal,
         features=instance.groups.features,
+        **level_of(instance.anchors).subject(instance.named_anchors),
     )
 
 

@@ -21,10 +21,12 @@ from eigsearch.explanation.sentence import TargetName, agreement_sentence, sente
 from eigsearch.explanation.serialization import from_plain, read_json, to_plain
 from eigsearch.explanation.writers import find_writer
 from eigsearch.inputs.feature_groups import FeatureGroups
+from eigsearch.inputs.relations import EdgeType
+from eigsearch.inputs.typed_graph import FlatView, flat_view
 from eigsearch.search import Curve, NearOptimal, Step
 from eigsearch.search.connected import count_components
 from eigsearch.search.near_optimal import near_optimal_prefixes
-from eigsearch.tasks import anchors_of
+from eigsearch.tasks import anchors_of, level_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,8 +49,9 @@ class SubgraphExplanation:
         group: The group of each evaluated edge.
         curve: Fidelity against size, one entry for each size that was evaluated.
         found: The entry of the chosen subgraph.
-        node: The explained node, or None for a graph-level prediction.
-        edges: The evaluated edges, where they are not the whole graph: a node's computation graph.
+        node: The explained node, in a typed graph as `("paper", 7)`; None if it is no node's.
+        edges: The evaluated edges, where they are not the whole graph: a computation graph. Those
+            of a typed graph are numbered type by type.
         engine: The engine that evaluated the candidates.
         config: How the explanation was obtained: options, task, return type, versions.
         note: A sentence about an answer that needs one, such as an empty explanation.
@@ -56,9 +59,10 @@ class SubgraphExplanation:
         agreement: The evaluated subgraphs that are as good, as a search that leaves the ranking
             counts them; None if all evaluated ones are in the curve.
         features: The groups of features, which follow the groups of edges; none by default.
+        link: The two ends of the explained link; None if it is no link's.
     """
 
-    data: Data
+    data: Any
     target: int
     prediction: int | float
     value: float
@@ -68,7 +72,7 @@ class SubgraphExplanation:
     group: Tensor
     curve: Curve
     found: Curve
-    node: int | None = None
+    node: Any = None
     edges: Tensor | None = None
     engine: str = "batched"
     config: dict[str, Any] = field(default_factory=dict)
@@ -76,6 +80,12 @@ class SubgraphExplanation:
     path: tuple[Step, ...] = ()
     agreement: NearOptimal | None = None
     features: tuple[FeatureGroups, ...] = ()
+    link: Any = None
+
+    @property
+    def anchors(self) -> tuple[Any, ...]:
+        """The nodes that the prediction is about: none for a graph, the two ends of a link."""
+        return anchors_of(self.node, self.link)
 
     @property
     def size(self) -> int:
@@ -108,25 +118,78 @@ class SubgraphExplanation:
         return 1 - self.size / self.num_groups if self.num_groups else 0.0
 
     @property
-    def edge_mask(self) -> Tensor:
-        """The chosen subgraph, bool `[E]`, aligned with `data.edge_index`."""
-        return self._per_edge(self.keep)
+    def edge_mask(self) -> Any:
+        """The chosen subgraph, bool `[E]`, aligned with `edge_index`; by edge type if typed."""
+        return self._by_edge_type(self.flat_edge_mask)
 
     @property
-    def edge_score(self) -> Tensor:
-        """The score of the group that each edge is in, `[E]`; 0 where no group can reach."""
-        return self._per_edge(self.score)
+    def edge_score(self) -> Any:
+        """The score of the group that each edge is in, `[E]`; 0 where no group can reach.
+
+        A dict by edge type if the graph is typed.
+        """
+        return self._by_edge_type(self.flat_edge_score)
 
     @property
-    def node_mask(self) -> Tensor:
-        """The nodes of the subgraph, bool `[N]`: the ends of its edges, and the explained node.
+    def node_mask(self) -> Any:
+        """The nodes of the subgraph, bool `[N]`: the ends of its edges, and the explained nodes.
 
-        Where features of nodes were asked for, it is what PyG calls so, the chosen features:
-        `[1, F]` for columns, `[N, 1]` for nodes, `[N, F]` for entries.
+        A dict by node type if the graph is typed. Where features of nodes were asked for, it is
+        what PyG calls so, the chosen features: `[1, F]` for columns, `[N, 1]` for nodes, `[N, F]`
+        for entries.
         """
         if any(part.attribute == "x" for part in self.features):
             return per_entry(self, features_of(self, "x"), self.keep)
-        return self._nodes
+        schema, mask = self.flat.schema, self.flat_node_mask
+        return mask if schema is None else schema.by_node_type(mask)
+
+    @property
+    def flat(self) -> FlatView:
+        """The graph without types, in which those of a typed graph are numbered type by type."""
+        return flat_view(self.data, paired=False)
+
+    @property
+    def flat_anchors(self) -> list[int]:
+        """The explained nodes by their number in the flat view."""
+        schema = self.flat.schema
+        return [a if schema is None else schema.flat_node(a) for a in self.anchors]
+
+    @property
+    def flat_edge_mask(self) -> Tensor:
+        """The chosen subgraph in the flat view, bool `[E]`."""
+        return self._per_edge(self.keep)
+
+    @property
+    def flat_edge_score(self) -> Tensor:
+        """The score of the group that each edge of the flat view is in, `[E]`."""
+        return self._per_edge(self.score)
+
+    @property
+    def flat_node_mask(self) -> Tensor:
+        """The nodes of S as the model saw it, in the flat view, bool `[N]`."""
+        graph = self.flat.data
+        mask = torch.zeros(int(graph.num_nodes), dtype=torch.bool)
+        mask[graph.edge_index.cpu()[:, self._present.cpu()].flatten()] = True
+        mask[self.flat_anchors] = True
+        for part in self.features:
+            if part.attribute == "x" and part.by_row:
+                mask |= per_entry(self, part, self.keep).any(dim=1).cpu()
+        if self.features and self.edges is None and not (mask.any() and self.num_edge_groups):
+            mask[:] = True  # what has no edge to go by keeps every node
+        return mask.to(graph.edge_index.device)
+
+    @property
+    def sizes_by_type(self) -> dict[EdgeType, int]:
+        """The number of chosen edges of each type; empty for a graph without types."""
+        schema = self.flat.schema
+        if schema is None:
+            return {}
+        chosen = schema.by_edge_type(self.flat_edge_mask)
+        return {kind: int(mask.sum()) for kind, mask in chosen.items()}
+
+    def _by_edge_type(self, flat: Tensor) -> Any:
+        schema = self.flat.schema
+        return flat if schema is None else schema.by_edge_type(flat)
 
     @property
     def feature_mask(self) -> Tensor:
@@ -154,23 +217,9 @@ class SubgraphExplanation:
         return squeezed(per_entry(self, features_of(self, "edge_attr"), self.score))
 
     @property
-    def _nodes(self) -> Tensor:
-        """The nodes of S as the model saw it, bool `[N]`."""
-        mask = torch.zeros(int(self.data.num_nodes), dtype=torch.bool)
-        mask[self.data.edge_index.cpu()[:, self._present.cpu()].flatten()] = True
-        if self.node is not None:
-            mask[self.node] = True
-        for part in self.features:
-            if part.attribute == "x" and part.by_row:
-                mask |= per_entry(self, part, self.keep).any(dim=1).cpu()
-        if self.features and self.edges is None and not (mask.any() and self.num_edge_groups):
-            mask[:] = True  # what has no edge to go by keeps every node
-        return mask.to(self.data.edge_index.device)
-
-    @property
     def _present(self) -> Tensor:
         """The edges of S as the model saw it: the chosen ones, and those that are never removed."""
-        return self.edge_mask | self._spread(self.group < 0)
+        return self.flat_edge_mask | self._spread(self.group < 0)
 
     @property
     def fidelity_plus(self) -> float:
@@ -199,15 +248,15 @@ class SubgraphExplanation:
         return near_optimal_prefixes(task, self.curve, self.order.cpu(), self.size, self.gain)
 
     @property
-    def edge_share(self) -> Tensor:
-        """The share of the near-optimal subgraphs that hold each edge, `[E]`."""
-        return self._per_edge(self.near_optimal.share)
+    def edge_share(self) -> Any:
+        """The share of the near-optimal subgraphs that hold each edge, `[E]`; by edge type."""
+        return self._by_edge_type(self._per_edge(self.near_optimal.share))
 
     @property
     def components(self) -> int:
-        """The number of connected pieces of the subgraph; the explained node belongs to it."""
-        nodes = self._nodes.nonzero().flatten().tolist()
-        return count_components(self.data.edge_index[:, self._present].cpu().numpy(), nodes)
+        """The number of connected pieces of the subgraph; the explained nodes belong to it."""
+        nodes = self.flat_node_mask.nonzero().flatten().tolist()
+        return count_components(self.flat.data.edge_index[:, self._present].cpu().numpy(), nodes)
 
     def elbow(self, share: float = 0.9) -> int:
         """Return the smallest evaluated size that keeps a share of the gain.
@@ -254,14 +303,18 @@ class SubgraphExplanation:
         unit = "group" if self.features else "edge"
         return note_on_gain(self.found, self.curve, task, search, unit)
 
-    def subgraph(self) -> Data:
+    def subgraph(self) -> Any:
         """Return the explanation as a graph of its own, which is what φ(S) was computed on.
 
         It holds the chosen edges and their endpoints, edges that are never removed, and the
-        explained node; features that are not chosen are at the baseline.
+        explained nodes; features that are not chosen are at the baseline.
         """
+        schema = self.flat.schema
+        if schema is not None:
+            present = schema.by_edge_type(self._present)
+            return self.data.edge_subgraph(present).subgraph(self.node_mask)
         data = removed_features(self, self.data) if self.features else self.data
-        return data.edge_subgraph(self._present).subgraph(self._nodes)
+        return data.edge_subgraph(self._present).subgraph(self.flat_node_mask)
 
     def sentence(self) -> str:
         """Return the explanation in one sentence, and in another how sure it is."""
@@ -276,8 +329,7 @@ class SubgraphExplanation:
         graph = {k: v for k, v in self.data.to_dict().items() if k != "node_mask"}
         if any(part.attribute == "x" for part in self.features):
             graph |= {"node_mask": self.node_mask.float(), "feature_score": self.feature_score}
-        anchors = anchors_of(self.node)
-        index = {"index": torch.tensor(anchors)} if anchors else {}
+        index = {"index": torch.tensor([self.node])} if self.node is not None else {}
         own = {
             **index,
             "num_nodes": int(self.data.num_nodes),
@@ -352,7 +404,8 @@ class SubgraphExplanation:
         return SubgraphExplanation.from_dict(read_json(Path(path)), data)
 
     def __repr__(self) -> str:
-        where = f"node={self.node}, " if anchors_of(self.node) else ""
+        subject = level_of(self.anchors).subject(self.anchors)
+        where = "".join(f"{name}={value}, " for name, value in subject.items())
         return (
             f"SubgraphExplanation({where}target={self.target}, size={self.size} of "
             f"{self.num_groups}, gain={self.gain:.3f}, fidelity_plus={self.fidelity_plus:.3f}, "
@@ -369,7 +422,7 @@ class SubgraphExplanation:
         """Return values of the evaluated edges for all edges of the graph."""
         if self.edges is None:
             return local
-        spread = local.new_zeros(int(self.data.num_edges))
+        spread = local.new_zeros(self.flat.data.edge_index.size(1))
         spread[self.edges] = local
         return spread
 

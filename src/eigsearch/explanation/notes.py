@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
+    from eigsearch.inputs.instance import PreparedInstance
     from eigsearch.search import Curve
 
 _LITTLE = 0.1  # of a probability: what counts as lost, or as not reached
@@ -46,6 +49,22 @@ def _failing_half(plus: float, minus: float) -> str:
     if plus < _LITTLE:
         return "enough but not needed"
     return "only partly needed" if minus < _LITTLE else "not enough alone"
+
+
+def note_on_link(instance: PreparedInstance, keep: Tensor) -> str:
+    """Return a note where an explained link is among the edges that were chosen for it."""
+    if len(instance.anchors) != 2:
+        return ""
+    one, other = instance.anchors
+    source, target, group = instance.edge_arrays
+    forth = (source == one) & (target == other)
+    own = group[forth | ((source == other) & (target == one))]
+    if not keep.cpu().numpy()[own[own >= 0]].any():
+        return ""
+    return (
+        "Among these edges is the link itself; target_link='drop' explains what predicts it "
+        "without."
+    )
 
 
 def _note_on_regression(gain: float, search: str, unit: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from eigsearch.explanation.features import counted, features_sentence
+from eigsearch.tasks import level_of
 
 if TYPE_CHECKING:
     from eigsearch.explanation.explanation import SubgraphExplanation
@@ -31,9 +32,12 @@ class TargetName:
 
     @staticmethod
     def of(explanation: SubgraphExplanation) -> TargetName:
-        """Return the name of an output that nobody named: its number."""
-        kind = "output" if is_regression(explanation) else "class"
-        return TargetName(f"{kind} {explanation.target}")
+        """Return the name of an output that nobody named: its number, or that there is a link."""
+        if is_regression(explanation):
+            return TargetName(f"output {explanation.target}")
+        outputs = int(explanation.config.get("num_outputs", 0))
+        level = level_of(explanation.anchors)
+        return TargetName(level.class_name(explanation.target, outputs))
 
     def number(self, value: float) -> str:
         """Return a value of the output with its unit.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from operator import is_
@@ -14,11 +15,13 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 from torch.nn.modules.lazy import LazyModuleMixin
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.nn import Sequential, SortAggregation
 from torch_geometric.typing import SparseTensor
 
 from eigsearch.errors import InputError, ModelError, UnsupportedError
+from eigsearch.inference.link_input import LINK, LinkInput, can_decode, find_link_input
+from eigsearch.inference.typed_arguments import argument_names, argument_value
 
 Forward = Callable[[Any, Batch], Tensor]
 
@@ -27,6 +30,7 @@ _LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 _LOCKS_GUARD, _COMMON_LOCK = threading.Lock(), threading.RLock()
 _MISFIT = "shapes cannot be multiplied"  # torch, of features that no layer takes
 _PROVIDED = {"x", "edge_index", "batch", "batch_size", "ptr"}
+_GRAPH = {"x", "edge_index", "x_dict", "edge_index_dict"}  # of which a forward names at least one
 
 
 class ModelCall:
@@ -46,6 +50,7 @@ class ModelCall:
         _check_model(model)
         self.model = model
         self._forward = forward
+        self._link: LinkInput | None = None
         self._parameters = _checked_parameters(model) if forward is None else {}
         if arguments is not None:
             self._parameters = _chosen_parameters(self._parameters, arguments)
@@ -61,47 +66,75 @@ class ModelCall:
     @property
     def identity(self) -> tuple[Any, ...]:
         """What tells this way of calling the model from others."""
-        return self._forward, *self._parameters
+        return self._forward, self._link, *self._parameters
 
     @property
     def custom(self) -> bool:
         """Whether the user calls the model in a way of their own."""
         return self._forward is not None
 
-    def called_as(self, data: Data) -> str:
+    def with_link(self, data: Any) -> ModelCall:
+        """Return the call of the same model on links of a graph.
+
+        Raises:
+            InputError: If it is not clear where the model takes them.
+        """
+        if self.custom or self._link is not None:
+            return self
+        given = {*_PROVIDED, *argument_names(data)} - {LINK}
+        link = find_link_input(self.model, self._parameters, given, self.takes_object)
+        call = copy.copy(self)
+        call._link, call._accepted = link, set()
+        if link.decodes:
+            encoder = getattr(self.model, "encoder", None)  # what GAE.encode hands all on to
+            own = _own_parameters(self.model.encode)
+            call._parameters = own or parameters_of(encoder)
+        rest = {name: p for name, p in call._parameters.items() if name != link.parameter}
+        call.takes_object = _takes_object(rest)
+        return call
+
+    def called_as(self, data: Any) -> str:
         """Return how the model is called on a graph, such as `model(x, edge_index, batch)`."""
         if self.custom:
             return "forward(model, batch)"
+        link = self._link or LinkInput()
+        names = set(argument_names(data))
+        given = [n for n in self._parameters if n in _PROVIDED - {"x"} or n in names]
         if self.takes_object:
-            return "model(data)"
-        given = [n for n in self._parameters if n in _PROVIDED - {"x"} or data.get(n) is not None]
+            given = ["data"]
+        if link.decodes:
+            return f"model.decode(model.encode({', '.join(given)}), {LINK})"
+        if link.parameter and (self.takes_object or link.parameter not in given):
+            given.append(link.parameter)
         return f"model({', '.join(given)})"
 
-    def optional_arguments(self, data: Data) -> list[str]:
+    def optional_arguments(self, data: Any) -> list[str]:
         """Return the arguments that the graph has, the model can do without, and nobody chose."""
         if self.takes_object or self._chosen:
             return []
+        names = set(argument_names(data)) - _PROVIDED
+        names -= {f"{name}_dict" for name in _PROVIDED} | {LINK}
         return [
             name
             for name, parameter in self._parameters.items()
-            if parameter.default is not inspect.Parameter.empty
-            and name not in _PROVIDED
-            and data.get(name) is not None
+            if parameter.default is not inspect.Parameter.empty and name in names
         ]
 
     def leaving_out(self, names: Sequence[str]) -> ModelCall:
         """Return the call of the same model without some of its arguments."""
-        kept = [name for name in self._parameters if name not in names]
-        return ModelCall(self.model, self._forward, kept)
+        call = copy.copy(self)
+        call._parameters = {n: p for n, p in self._parameters.items() if n not in names}
+        call._chosen, call._accepted = True, set()
+        return call
 
     @property
     def takes_batch(self) -> bool:
         """Whether the model can tell the graphs of a batch apart."""
-        return self.takes_object or "batch" in self._parameters
+        return self.takes_object or bool({"batch", "batch_dict"} & set(self._parameters))
 
     def needs(self, key: str) -> bool:
         """Tell whether the model may read this attribute of a graph."""
-        return self.takes_object or key in self._parameters
+        return self.takes_object or bool({key, f"{key}_dict"} & set(self._parameters))
 
     def check_reads(self, key: str, data: Data) -> None:
         """Raise InputError if the model does not read an attribute that is to be explained."""
@@ -117,9 +150,9 @@ class ModelCall:
         modules = self.model.modules() if isinstance(self.model, torch.nn.Module) else ()
         return any(isinstance(module, SortAggregation) for module in modules)
 
-    def check(self, data: Data) -> None:
+    def check(self, data: Any) -> None:
         """Refuse a graph that lacks an argument which the model requires, or has a sparse one."""
-        names = tuple(data.keys())
+        names = argument_names(data)
         if names in self._accepted:
             return
         self._check_dense(data)
@@ -127,9 +160,10 @@ class ModelCall:
             self._check_arguments(data, names)
         self._accepted.add(names)
 
-    def _check_dense(self, data: Data) -> None:
+    def _check_dense(self, data: Any) -> None:
         """Refuse attributes that cannot be cut; a sparse adjacency would keep what was removed."""
-        for name, value in data.items():
+        stores = data.stores if isinstance(data, HeteroData) else [data]
+        for name, value in (item for store in stores for item in store.items()):
             sparse = isinstance(value, Tensor) and value.layout is not torch.strided
             if (sparse or isinstance(value, SparseTensor)) and self.needs(name):
                 raise UnsupportedError(
@@ -138,16 +172,17 @@ class ModelCall:
                     f"edges to `edge_index` and remove it: del data.{name}."
                 )
 
-    def _check_arguments(self, data: Data, names: tuple[str, ...]) -> None:
+    def _check_arguments(self, data: Any, names: tuple[str, ...]) -> None:
+        link = self._link or LinkInput()
         for name, parameter in self._parameters.items():
             required = parameter.default is inspect.Parameter.empty
-            if required and name not in _PROVIDED | set(names):
+            if required and name not in {*_PROVIDED, *names, link.parameter}:
                 raise InputError(
                     f"Expected the graph to have `{name}`, which the model's forward requires "
                     f"(got {', '.join(sorted(names))}). Set `data.{name}`, or pass "
                     "`forward=lambda model, batch: …` to call the model your way."
                 )
-        if "x" in self._parameters and data.get("x") is None:
+        if "x" in self._parameters and "x" not in names:
             raise InputError(
                 "Expected the graph to have node features `x` (got none). Set `data.x`."
             )
@@ -160,6 +195,12 @@ class ModelCall:
             if _MISFIT not in str(error):
                 raise
             raise _misfit_error(batch, error) from error
+        except KeyError as error:
+            if not isinstance(batch, HeteroData):
+                raise
+            raise _type_error(batch, error) from error
+        if isinstance(output, Mapping) and isinstance(batch, HeteroData):
+            output = output.get(batch._global_store.get("explained_type"))
         if not isinstance(output, Tensor):
             raise ModelError(
                 f"Expected the model to return a tensor (got {type(output).__name__}). "
@@ -192,17 +233,22 @@ class ModelCall:
     def _output(self, batch: Batch) -> Any:
         if self._forward is not None:
             return self._forward(self.model, batch)
+        link = self._link or LinkInput()
+        links = {link.parameter: batch[LINK]} if link.parameter else {}
+        call = self.model.encode if link.decodes else self.model
         if self.takes_object:
-            return self.model(batch)
-        return self.model(**self._arguments(batch))
+            output = call(batch, **links)
+        else:
+            output = call(**{**self._arguments(batch), **links})
+        return self.model.decode(output, batch[LINK]) if link.decodes else output
 
     def _arguments(self, batch: Batch) -> dict[str, Any]:
         arguments = {}
         for name in self._parameters:
             if name == "batch_size":
                 arguments[name] = batch.num_graphs
-            elif name in batch:
-                arguments[name] = batch[name]
+            elif (value := argument_value(batch, name)) is not None:
+                arguments[name] = value
         return arguments
 
 
@@ -244,6 +290,14 @@ def _misfit_error(batch: Batch, error: RuntimeError) -> ModelError:
     )
 
 
+def _type_error(batch: Batch, error: KeyError) -> ModelError:
+    return ModelError(
+        f"Expected the graph to have the types that the model was made for (got no {error} where "
+        f"it looks one up; the graph has {', '.join(batch.node_types)} and "
+        f"{', '.join(map(str, batch.edge_types))}). Pass the graph that it was trained on."
+    )
+
+
 def parameters_of(model: Any) -> dict[str, inspect.Parameter]:
     """Return the named parameters of a model, those of what it wraps where it has none itself.
 
@@ -277,7 +331,7 @@ def _own_parameters(forward: Any) -> dict[str, inspect.Parameter]:
 
 def _checked_parameters(model: Any) -> dict[str, inspect.Parameter]:
     parameters = parameters_of(model)
-    if not parameters:
+    if not parameters and not can_decode(model):
         raise InputError(
             f"Expected the model's forward to name its arguments (got {type(model).__name__}, "
             "which names none). Pass `forward=lambda model, batch: …` to call the model your way."
@@ -301,13 +355,13 @@ def _chosen_parameters(
             f"{', '.join(parameters) or 'not known'} (got {', '.join(unknown) or chosen}). "
             "Choose of these."
         )
-    batching = _PROVIDED - {"x", "edge_index"}
+    batching = {*_PROVIDED - {"x", "edge_index"}, "batch_dict", LINK}
     return {name: p for name, p in parameters.items() if name in chosen or name in batching}
 
 
 def _takes_object(parameters: dict[str, inspect.Parameter]) -> bool:
     required = [n for n, p in parameters.items() if p.default is inspect.Parameter.empty]
-    return len(required) == 1 and not {"x", "edge_index"} & set(parameters)
+    return len(required) == 1 and not _GRAPH & set(parameters)
 
 
 def restore_attributes(module: torch.nn.Module, before: dict[str, Any]) -> None:

@@ -37,6 +37,7 @@ _TASK_NAMES: dict[str, str] = {
     "regression": "regression",
 }
 TASKS = tuple(_TASK_NAMES)
+_ONE_OUTPUT = "one column of a link"  # a reading that nothing but the kind of prediction tells
 _MANY = 32  # predictions whose scores are not all from 0 to 1 by coincidence
 
 
@@ -79,6 +80,7 @@ def read_outputs(
     return_type: str,
     labels: Sequence[Any] = (),
     last_op: Callable[[], LastOp | None] = lambda: None,
+    one_output: str = "",
 ) -> OutputType:
     """Return how the output rows `[n, C]` of some predictions are to be read.
 
@@ -88,12 +90,13 @@ def read_outputs(
         return_type: What the user says about the numbers, or `"auto"`.
         labels: The labels `y` of the graphs; None where there is none.
         last_op: Called where only the model's last operation can decide.
+        one_output: The task of a model with one output where nothing else tells it; "" asks.
 
     Raises:
         InputError: If the outputs are not what the user says, or allow two readings.
         ModelError: If a classifier returns integers.
     """
-    evidence = _Evidence(outputs, label_kind(labels, outputs.size(1)), last_op)
+    evidence = _Evidence(outputs, label_kind(labels, outputs.size(1)), last_op, one_output)
     if _TASK_NAMES[task] != "regression" and evidence.labels != "continuous":
         _check_floating(outputs)
     found, reason = _read_task(_TASK_NAMES[task], evidence)
@@ -111,6 +114,16 @@ def check_same_reading(output_type: OutputType, outputs: Tensor) -> None:
     """Raise InputError if further outputs of a run contradict how its first ones were read."""
     if output_type.task != "regression":
         _check_return_type(output_type.return_type, output_type.task, outputs)
+
+
+def note_on_one_output(output_type: OutputType | None) -> str:
+    """Return a note where only the kind of prediction told how a single output is read."""
+    if output_type is None or not output_type.reason.startswith(_ONE_OUTPUT):
+        return ""
+    return (
+        "The model's one output is read as the log-odds of the link; pass task='regression' if it "
+        "is a rating."
+    )
 
 
 def resolve_target(
@@ -161,8 +174,13 @@ class _Evidence:
     """What outputs, labels and the last operation say; the latter is asked for at most once."""
 
     def __init__(
-        self, outputs: Tensor, labels: LabelKind, last_op: Callable[[], LastOp | None]
+        self,
+        outputs: Tensor,
+        labels: LabelKind,
+        last_op: Callable[[], LastOp | None],
+        one_output: str = "",
     ) -> None:
+        self.one_output = one_output
         values = outputs.detach().double()
         self.rows, self.columns = values.shape
         self.labels = labels
@@ -207,6 +225,8 @@ def _read_one_column(task: str, evidence: _Evidence) -> tuple[Task, str]:
         return "binary_classification", "one column after a sigmoid"
     if evidence.labels == "binary":
         return "binary_classification", "one column, labels are 0 and 1"
+    if evidence.one_output:
+        return evidence.one_output, _ONE_OUTPUT  # type: ignore[return-value]
     raise AmbiguousOutputError(
         "Expected the labels or the last operation of a model with one output to tell whether it "
         f"classifies or regresses (got neither; it returns {evidence.shown}). "

@@ -1,41 +1,133 @@
-"""Which predictions a user names: nodes by number or mask, classes one for all or for each."""
+"""Which predictions a user names: nodes by number or mask, links by their ends, classes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
+import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import HeteroData
 
 from eigsearch.errors import InputError
+from eigsearch.inputs.typed_graph import LinkName, NodeName
 
-Nodes: TypeAlias = int | Iterable[int] | Tensor
+# Nodes of a typed graph are named with their type: ("paper", [3, 7]).
+Nodes: TypeAlias = int | Iterable[int] | Tensor | tuple[str, Any]
+# `[2, L]` or a list of pairs; of a typed graph pairs of (type, number), or the two types (or an
+# edge type) with `[2, L]`: (("user", "movie"), edge_label_index).
+Links: TypeAlias = Tensor | np.ndarray | Iterable[LinkName] | tuple[tuple[str, ...], Any]
 Classes: TypeAlias = int | Iterable[int | None] | Tensor
 
 
-def parse_node(node: Any) -> int | None:
-    """Return the node that is named, as a whole number.
+def parse_node(node: Any) -> NodeName | None:
+    """Return the node that is named, as a whole number, in a typed graph with its type.
 
-    >>> parse_node(np.int64(3))
-    3
+    >>> parse_node(np.int64(3)), parse_node(("paper", np.int64(3)))
+    (3, ('paper', 3))
     """
-    return None if node is None else _node(_plain(node), "Call explain_dataset for several.")
+    advice = "Call explain_dataset for several."
+    if _is_typed(node):
+        return str(node[0]), _node(_plain(node[1]), advice)
+    return None if node is None else _node(_plain(node), advice)
 
 
-def parse_nodes(node: Any, data: Data) -> list[int]:
+def parse_nodes(node: Any, data: Any) -> list[Any]:
     """Return the nodes that are named one by one, or by a mask that is True where they are.
 
+    >>> from torch_geometric.data import Data
     >>> parse_nodes([False, True, True], Data(num_nodes=3))
     [1, 2]
     """
+    if _is_typed(node):
+        return [(str(node[0]), number) for number in _numbers(node[1], data, str(node[0]))]
+    if isinstance(node, list | tuple) and node and all(map(_is_typed, node)):
+        return [(str(each[0]), _node(_plain(each[1]), "Name one node each.")) for each in node]
+    return list(_numbers(node, data, ""))
+
+
+def _numbers(node: Any, data: Any, node_type: str) -> list[int]:
+    """Return the numbers of nodes, of one type if the graph is typed."""
     nodes = _plain(node)
     listed = [_plain(each) for each in nodes] if isinstance(nodes, Iterable) else [nodes]
     if listed and all(isinstance(each, bool) for each in listed):
-        _check_mask(len(listed), int(data.num_nodes))
+        typed = isinstance(data, HeteroData) and node_type in data.node_types
+        _check_mask(len(listed), int(data[node_type].num_nodes if typed else data.num_nodes))
         return [number for number, inside in enumerate(listed) if inside]
     return [_node(each, "Pass node numbers, or one bool for each node.") for each in listed]
+
+
+def parse_link(link: Any) -> LinkName | None:
+    """Return the link that is named, as its two ends.
+
+    >>> parse_link(torch.tensor([[3], [7]])), parse_link((("user", 3), ("movie", 7)))
+    ((3, 7), (('user', 3), ('movie', 7)))
+    """
+    if link is None:
+        return None
+    found = parse_links(link if isinstance(link, Tensor | np.ndarray) else [link])
+    if len(found) != 1:
+        raise InputError(
+            f"Expected `link` to be one pair of nodes (got {len(found)}). "
+            "Call explain_dataset for several."
+        )
+    return found[0]
+
+
+def parse_links(link: Any) -> list[LinkName]:
+    """Return the links that are named one by one, or by the columns of `[2, L]`.
+
+    >>> parse_links(torch.tensor([[0, 1], [2, 3]]))
+    [(0, 2), (1, 3)]
+    >>> parse_links((("user", "movie"), torch.tensor([[0, 1], [2, 3]])))
+    [(('user', 0), ('movie', 2)), (('user', 1), ('movie', 3))]
+    """
+    if isinstance(link, tuple) and len(link) == 2 and _are_types(link[0]):
+        one, other = str(link[0][0]), str(link[0][-1])
+        return [((one, u), (other, v)) for u, v in _columns(link[1])]
+    if isinstance(link, Tensor | np.ndarray):
+        return list(_columns(link))
+    if not isinstance(link, Iterable):
+        raise _no_link(link)
+    return [_pair(each) for each in link]
+
+
+def _columns(pairs: Any) -> Iterator[tuple[int, int]]:
+    """Yield the columns of `[2, L]`, or the one pair of `[2]`."""
+    pairs = torch.as_tensor(pairs)
+    if pairs.is_floating_point() or pairs.dtype == torch.bool or pairs.dim() not in (1, 2):
+        raise _no_link(f"{pairs.dtype} of shape {list(pairs.shape)}")
+    if pairs.size(0) != 2:
+        raise _no_link(f"shape {list(pairs.shape)}")
+    yield from map(tuple, pairs.reshape(2, -1).t().tolist())
+
+
+def _pair(link: Any) -> LinkName:
+    ends = _plain(link)
+    if not isinstance(ends, list | tuple) or len(ends) != 2:
+        raise _no_link(ends)
+    one, other = (parse_node(end) for end in ends)
+    if one is None or other is None or isinstance(one, int) != isinstance(other, int):
+        raise _no_link(ends)
+    return one, other
+
+
+def _no_link(got: Any) -> InputError:
+    return InputError(
+        f"Expected `link` to be two nodes, or [2, L] for several links (got {got}). Pass (3, 7), "
+        "in a typed graph ((type, 3), (type, 7))."
+    )
+
+
+def _is_typed(node: Any) -> bool:
+    """Return whether a node is named with its type."""
+    return isinstance(node, tuple | list) and len(node) == 2 and isinstance(node[0], str)
+
+
+def _are_types(value: Any) -> bool:
+    is_tuple = isinstance(value, tuple | list) and len(value) in (2, 3)
+    return is_tuple and all(isinstance(each, str) for each in value)
 
 
 def parse_target(target: Any) -> int | None:

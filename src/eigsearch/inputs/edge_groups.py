@@ -1,16 +1,17 @@
 """Groups: which directed edges are removed together.
 
 A *group* is the unit that an explanation keeps or removes. In an undirected graph it is the two
-directed copies of an edge, in a directed graph a single edge, and a user may pass any partition.
+directed copies of an edge, in a directed graph a single edge, in a typed graph an edge with its
+reverse of the type that holds it; and a user may pass any partition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -22,7 +23,32 @@ from eigsearch.errors import InputError
 if TYPE_CHECKING:
     from eigsearch.inputs.feature_groups import FeatureGroups
 
-GroupSpec = Literal["auto", "undirected", "directed", "none"] | Tensor
+GroupSpec = (
+    Literal["auto", "undirected", "directed", "relation", "none"] | Tensor | Mapping[Any, Tensor]
+)
+_NAMES = ("auto", "undirected", "directed", "relation", "none")
+
+
+class EdgeKinds(NamedTuple):
+    """The types of the edges of a flat view.
+
+    Attributes:
+        kind: The number of the type of each edge, `[E]`.
+        reverse: For each type, the number of the type that holds its reverses; -1 for none.
+    """
+
+    kind: np.ndarray
+    reverse: np.ndarray
+
+    def of(self, edges: np.ndarray) -> EdgeKinds:
+        """Return the types of some of the edges."""
+        return EdgeKinds(self.kind[edges], self.reverse)
+
+    @property
+    def relation(self) -> np.ndarray:
+        """The number of the relation of each edge, which is that of its reverse as well."""
+        own = np.arange(len(self.reverse))
+        return np.where(self.reverse < 0, own, np.minimum(own, self.reverse))[self.kind]
 
 
 @dataclass(frozen=True)
@@ -64,35 +90,89 @@ def distance_of(weight: Tensor) -> Tensor:
     return weight.masked_fill(weight <= 0, 1.0)
 
 
-def make_groups(spec: GroupSpec, data: Data) -> Groups:
+def make_groups(spec: GroupSpec, data: Data, kinds: EdgeKinds | None = None) -> Groups:
     """Return the groups of a graph by name or partition; see `make_groups_of_each`."""
-    return make_groups_of_each(spec, [data])[0]
+    return make_groups_of_each(spec, [data], None if kinds is None else [kinds])[0]
 
 
-def make_groups_of_each(spec: GroupSpec, graphs: Sequence[Data]) -> list[Groups]:
+def make_groups_of_each(
+    spec: GroupSpec, graphs: Sequence[Data], kinds: Sequence[EdgeKinds] | None = None
+) -> list[Groups]:
     """Return the groups of each graph; a hundred small graphs take hardly longer than one.
 
     Args:
         spec: `"auto"` and `"undirected"` join each edge with its reverse where there is one,
-            `"directed"` makes every edge a group of its own, `"none"` removes no edge; or a
-            partition as integers per edge.
-        graphs: The graphs.
+            `"directed"` makes every edge a group of its own, `"relation"` all edges of a type
+            with their reverses, `"none"` removes no edge; or a partition as integers per edge.
+        graphs: The graphs, or the flat views of typed ones.
+        kinds: The types of their edges, where the graphs are typed. A group then weighs one for
+            each edge with its reverse, and one where it is a relation.
     """
     ends = [data.edge_index.cpu().numpy().astype(np.int64, copy=False) for data in graphs]
     if isinstance(spec, Tensor):
         indices = [_user_partition(spec, pair.shape[1]) for pair in ends]
     else:
         _check_name(spec)
-        indices = _named_groups(spec, ends, graphs)
-    noted = spec == "auto"
-    return [_groups(index, data, noted) for index, data in zip(indices, graphs, strict=True)]
+        indices = _named_groups(spec, ends, graphs, kinds)
+    weights = [_group_weight(index, data) for index, data in zip(indices, graphs, strict=True)]
+    if kinds is not None:
+        weights = _typed_weights(spec, indices, ends, graphs, kinds)
+    noted = isinstance(spec, str) and spec == "auto"
+    return [
+        _groups(index, weight, data, noted)
+        for index, weight, data in zip(indices, weights, graphs, strict=True)
+    ]
 
 
-def _groups(index: np.ndarray, data: Data, noted: bool) -> Groups:
+def _named_groups(
+    name: Any,
+    ends: Sequence[np.ndarray],
+    graphs: Sequence[Data],
+    kinds: Sequence[EdgeKinds] | None,
+) -> list[np.ndarray]:
+    if name == "none":
+        return [np.full(pair.shape[1], -1) for pair in ends]
+    if name == "relation":
+        known = kinds or [_kinds_of_edge_type(data) for data in graphs]
+        return [_by_first_appearance(each.relation) for each in known]
+    return _single_edges(ends) if name == "directed" else _pair_edges(ends, graphs, kinds)
+
+
+def _kinds_of_edge_type(data: Data) -> EdgeKinds:
+    """Return the types of the edges of a graph that lists them as `edge_type`."""
+    kind = data.get("edge_type")
+    if not isinstance(kind, Tensor) or kind.numel() != data.edge_index.size(1):
+        raise InputError(
+            "Expected a typed graph, or one with an `edge_type` for each edge, with "
+            "groups='relation' (got neither). Pass a HeteroData, or another kind of groups."
+        )
+    found, number = np.unique(kind.cpu().reshape(-1).numpy(), return_inverse=True)
+    return EdgeKinds(number, np.full(len(found), -1))
+
+
+def _typed_weights(
+    spec: GroupSpec,
+    indices: Sequence[np.ndarray],
+    ends: Sequence[np.ndarray],
+    graphs: Sequence[Data],
+    kinds: Sequence[EdgeKinds],
+) -> list[np.ndarray]:
+    """Return how many edges each group holds, an edge with its reverse being one."""
+    if isinstance(spec, str):
+        return [np.ones(int(index.max(initial=-1)) + 1) for index in indices]
+    pairs = _pair_edges(ends, graphs, kinds)
+    return [_count_distinct(*each) for each in zip(indices, pairs, strict=True)]
+
+
+def _count_distinct(index: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    groups = np.unique(np.stack([index, pair])[:, index >= 0], axis=1)[0]
+    return np.bincount(groups).astype(np.float64)
+
+
+def _groups(index: np.ndarray, weight: np.ndarray, data: Data, noted: bool) -> Groups:
     device = data.edge_index.device
-    weight = torch.from_numpy(_group_weight(index, data)).to(device)
     note = _note_unpaired(index, data) if noted else ""
-    return Groups(torch.from_numpy(index).to(device), weight, note)
+    return Groups(torch.from_numpy(index).to(device), torch.from_numpy(weight).to(device), note)
 
 
 def _note_unpaired(index: np.ndarray, data: Data) -> str:
@@ -110,19 +190,15 @@ def _note_unpaired(index: np.ndarray, data: Data) -> str:
     )
 
 
-def _named_groups(
-    name: str, ends: Sequence[np.ndarray], graphs: Sequence[Data]
-) -> list[np.ndarray]:
-    if name == "none":
-        return [np.full(pair.shape[1], -1) for pair in ends]
-    return _single_edges(ends) if name == "directed" else _pair_edges(ends, graphs)
-
-
 def _single_edges(ends: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [np.arange(pair.shape[1]) for pair in ends]
 
 
-def _pair_edges(ends: Sequence[np.ndarray], graphs: Sequence[Data]) -> list[np.ndarray]:
+def _pair_edges(
+    ends: Sequence[np.ndarray],
+    graphs: Sequence[Data],
+    kinds: Sequence[EdgeKinds] | None = None,
+) -> list[np.ndarray]:
     """Return the group of each edge of each graph; (u, v) and (v, u) share one.
 
     The i-th parallel copies of both directions belong together. Copies are ordered by their
@@ -131,9 +207,13 @@ def _pair_edges(ends: Sequence[np.ndarray], graphs: Sequence[Data]) -> list[np.n
     start = np.concatenate([[0], np.cumsum([pair.shape[1] for pair in ends])])
     graph = np.repeat(np.arange(len(ends)), np.diff(start))
     source, target = np.concatenate(ends, axis=1)
+    own, opposite = graph, graph
+    if kinds is not None:
+        own, opposite = _numbered_kinds(kinds)
     base = int(max(source.max(initial=0), target.max(initial=0))) + 1
-    forth = (graph * base + source) * base + target
-    label = np.minimum(forth, (graph * base + target) * base + source)
+    forth = (own * base + source) * base + target
+    back = (opposite * base + target) * base + source
+    label = np.where(opposite < 0, forth, np.minimum(forth, back))
     if _has_duplicates(forth):
         keys = zip(np.split(forth, start[1:-1]), graphs, strict=True)
         rank = np.concatenate([_parallel_rank(key, data) for key, data in keys])
@@ -143,16 +223,30 @@ def _pair_edges(ends: Sequence[np.ndarray], graphs: Sequence[Data]) -> list[np.n
     return [number[a:b] - number[a] if b > a else number[a:b] for a, b in pairwise(start.tolist())]
 
 
+def _numbered_kinds(kinds: Sequence[EdgeKinds]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the type of each edge and that of its reverse, other numbers in each graph."""
+    most = max(len(each.reverse) for each in kinds)
+    own = [number * most + each.kind for number, each in enumerate(kinds)]
+    reverse = [each.reverse[each.kind] for each in kinds]
+    opposite = [np.where(r < 0, -1, number * most + r) for number, r in enumerate(reverse)]
+    return np.concatenate(own), np.concatenate(opposite)
+
+
 def _has_duplicates(key: np.ndarray) -> bool:
     in_order = np.sort(key)
     return bool((in_order[1:] == in_order[:-1]).any())
 
 
-def _check_name(spec: str) -> None:
-    if spec not in ("auto", "undirected", "directed", "none"):
+def _check_name(spec: Any) -> None:
+    if isinstance(spec, Mapping):
         raise InputError(
-            "Expected `groups` to be 'auto', 'undirected', 'directed', 'none' or an integer tensor "
-            f"with one entry per directed edge (got {spec!r}). Choose one of these."
+            "Expected `groups` by edge type with a typed graph (got them with a Data). "
+            "Pass one integer tensor, aligned with `edge_index`."
+        )
+    if not isinstance(spec, str) or spec not in _NAMES:
+        raise InputError(
+            f"Expected `groups` to be one of {', '.join(_NAMES)} or an integer tensor with one "
+            f"entry per directed edge (got {spec!r}). Choose one of these."
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -13,20 +13,23 @@ from torch_geometric.data import Data
 
 from eigsearch.inputs.attributes import KNOWN_LEVELS, Level, attribute_level, common_level
 from eigsearch.inputs.edge_groups import Groups
+from eigsearch.inputs.typed_graph import NodeName, Schema
 
 
 class Instance(NamedTuple):
-    """One prediction to explain, as the user names it.
+    """One prediction to explain, as the user names it: a graph's, if it names no node and no link.
 
     Attributes:
         data: The graph.
         target: The class to explain; None for the predicted one.
-        node: The node whose prediction is explained; None for a graph-level prediction.
+        node: The node whose prediction is explained.
+        link: The two ends of the link whose prediction is explained.
     """
 
-    data: Data
+    data: Any
     target: int | None = None
-    node: int | None = None
+    node: Any = None  # a NodeName
+    link: Any = None  # a LinkName
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +41,16 @@ class PreparedInstance:
         data: The graph that is evaluated: `source`, or the computation graph of `anchors`.
         groups: What is removed together in `data`.
         anchors: The nodes of `data` that the prediction is about, which no candidate drops:
-            none for a graph, one for a node.
+            none for a graph, one for a node, the two ends of a link.
         source_anchors: The same nodes in `source`.
         edges: The position in `source` of each edge of `data`; None where they are the same.
         nodes: The position in `source` of each node of `data`; None where they are the same.
         levels: Levels of attributes found so far; instances of one graph share it.
+        schema: The types, where `source` is a typed graph, of which `data` then is a flat view;
+            nodes and edges of `source` are numbered as in its flat view.
     """
 
-    source: Data
+    source: Any
     data: Data
     groups: Groups
     anchors: tuple[int, ...] = ()
@@ -53,20 +58,24 @@ class PreparedInstance:
     edges: Tensor | None = None
     nodes: Tensor | None = None
     levels: dict[str, tuple[Level, int]] = field(default_factory=dict)
+    schema: Schema | None = None
 
     @property
     def node(self) -> int | None:
-        """The explained node in `data`, or None for a graph-level prediction."""
-        return self.anchors[0] if self.anchors else None
+        """The explained node in `data`, or None where no single node is explained."""
+        return self.anchors[0] if len(self.anchors) == 1 else None
 
     @property
     def source_node(self) -> int | None:
-        """The explained node in `source`, or None for a graph-level prediction."""
-        return self.source_anchors[0] if self.source_anchors else None
+        """The explained node in `source`, or None where no single node is explained."""
+        return self.source_anchors[0] if len(self.source_anchors) == 1 else None
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:
-        """The names of the attributes that a model may read, besides the edges."""
+        """The names of the attributes that a model may read, besides the edges.
+
+        Those of a typed graph stay in its stores.
+        """
         kept = (Tensor, bool, int, float)
         return tuple(
             key
@@ -74,10 +83,30 @@ class PreparedInstance:
             if key not in ("edge_index", "num_nodes", "batch", "ptr") and isinstance(value, kept)
         )
 
+    @property
+    def readable(self) -> Any:
+        """The graph whose attributes a model is given: `data`, or the stores of a typed graph."""
+        return self.data if self.schema is None else self.source
+
+    @cached_property
+    def types(self) -> tuple[Any, ...]:
+        """The types of the graph and of its anchors, which candidates of one call share."""
+        if self.schema is None:
+            return ()
+        anchors = (self.schema.node_name(anchor)[0] for anchor in self.source_anchors)
+        return (*self.schema.node_types, *self.schema.edge_types, "of", *anchors)
+
+    @property
+    def named_anchors(self) -> tuple[NodeName, ...]:
+        """The nodes that the prediction is about, as a user names them."""
+        if self.schema is None:
+            return self.source_anchors
+        return tuple(map(self.schema.node_name, self.source_anchors))
+
     @cached_property
     def signature(self) -> tuple[str, ...]:
         """The sorted attribute names, which graphs share if the model is called alike on them."""
-        return tuple(sorted(self.data.keys()))
+        return (*sorted(self.data.keys()), *map(str, self.types))
 
     def level(self, name: str) -> tuple[Level, int]:
         """Return the level of an attribute and the dimension to slice along.

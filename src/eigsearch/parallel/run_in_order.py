@@ -8,10 +8,10 @@ from typing import Any
 from torch_geometric.data import Data
 
 from eigsearch.counterfactual.options import FlipOptions
-from eigsearch.errors import ModelError
+from eigsearch.errors import ModelError, UnsupportedError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.failure import FailedExplanation
-from eigsearch.inputs.arguments import Classes, Nodes
+from eigsearch.inputs.arguments import Classes, Links, Nodes
 from eigsearch.options import Options
 from eigsearch.outcomes import check_on_error
 from eigsearch.parallel.backend import check_workers, perform
@@ -27,6 +27,7 @@ def explain_many(
     data: Source | Iterable[Data] | Data,
     *,
     node: Nodes | None = None,
+    link: Links | None = None,
     target: Classes | None = None,
     options: Options | None = None,
     workers: int | None = None,
@@ -41,6 +42,10 @@ def explain_many(
     reason of a failure: the first failure is raised, or yielded with `on_error="skip"`.
     """
     options = options or Options()
+    if link is not None:
+        raise UnsupportedError(
+            "Expected links to be explained in one process (got `workers` or `ray`). Leave it out."
+        )
     check_workers(workers, ray, num_gpus)
     check_on_error(on_error)
     source = as_source(data)

@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 
 from eigsearch._utils.tolerances import score_rounding
 from eigsearch.candidates import EvalCoroutine
-from eigsearch.errors import InputError
+from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.ranking.node_ranking import rank_nodes
 from eigsearch.ranking.ranking import Ranking, group_scores, rank
@@ -58,6 +58,11 @@ def rank_with(
     """
     if isinstance(ranker, CandidateRanker):
         return (yield from ranker.propose(instance))
+    if instance.schema is not None or len(instance.anchors) > 1:
+        raise UnsupportedError(
+            f"Expected a ranker that explains links and typed graphs (got {ranker.name}, which "
+            "explains graphs and nodes without types). Leave `ranker` out, or pass occlusion."
+        )
     scores = ranker.rank(model, instance.data, instance.target.index, instance.node)
     _check_scores(scores, ranker.level, instance.data)
     if ranker.level == "node":

@@ -1,4 +1,4 @@
-"""The instances of a data set: one per graph, or one per chosen node of a graph."""
+"""The instances of a data set: one per graph, or one per chosen node or link of a graph."""
 
 from __future__ import annotations
 
@@ -6,45 +6,79 @@ from collections.abc import Iterable, Iterator, Sized
 from itertools import zip_longest
 from typing import Any
 
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch.errors import InputError
-from eigsearch.inputs.arguments import Classes, Nodes, parse_nodes, parse_targets
+from eigsearch.inputs.arguments import (
+    Classes,
+    Links,
+    Nodes,
+    parse_links,
+    parse_nodes,
+    parse_targets,
+)
 from eigsearch.inputs.instance import Instance
 
 _MISSING: Any = object()
 
 
 def dataset_instances(
-    dataset: Iterable[Data] | Data, target: Classes | None, node: Nodes | None
+    dataset: Iterable[Any] | Data | HeteroData,
+    target: Classes | None,
+    node: Nodes | None,
+    link: Links | None = None,
 ) -> Iterator[Instance]:
-    """Return an instance for each graph, or for each chosen node of the one graph.
+    """Return an instance for each graph, or for each chosen node or link of the one graph.
 
     Raises:
-        InputError: If nodes are chosen of several graphs, or targets do not fit the predictions.
+        InputError: If nodes or links are chosen of several graphs, or targets do not fit the
+            predictions.
     """
     targets = parse_targets(target)
-    if node is None:
-        return _with_targets([dataset] if isinstance(dataset, Data) else dataset, targets)
-    if not isinstance(dataset, Data):
+    chosen = subjects_of(dataset, node, link)
+    if chosen is None:
+        return _with_targets([dataset] if is_graph(dataset) else dataset, targets)
+    instances = _with_targets([dataset] * len(chosen), targets)
+    return (i._replace(**subject) for i, subject in zip(instances, chosen, strict=True))
+
+
+def subjects_of(
+    dataset: Any, node: Nodes | None, link: Links | None
+) -> list[dict[str, Any]] | None:
+    """Return what each prediction is about, as a field of `Instance`; None if about the graphs.
+
+    Raises:
+        InputError: If both nodes and links are chosen, or there is not one graph to choose from.
+    """
+    if node is None and link is None:
+        return None
+    if node is not None and link is not None:
+        raise InputError("Expected `node` or `link` (got both). Explain them in two calls.")
+    if not is_graph(dataset):
         raise InputError(
-            f"Expected one graph together with `node` (got {type(dataset).__name__}). "
-            "Call explain_dataset once for each graph."
+            f"Expected one graph together with `{'link' if node is None else 'node'}` (got "
+            f"{type(dataset).__name__}). Call explain_dataset once for each graph."
         )
-    nodes = parse_nodes(node, dataset)
-    instances = _with_targets([dataset] * len(nodes), targets)
-    return (instance._replace(node=n) for instance, n in zip(instances, nodes, strict=True))
+    if node is None:
+        return [{"link": each} for each in parse_links(link)]
+    return [{"node": each} for each in parse_nodes(node, dataset)]
 
 
-def count_instances(dataset: Iterable[Data] | Data, node: Nodes | None) -> int | None:
+def is_graph(value: Any) -> bool:
+    """Return whether a value is one graph, typed or not."""
+    return isinstance(value, Data | HeteroData)
+
+
+def count_instances(dataset: Any, node: Nodes | None, link: Links | None = None) -> int | None:
     """Return the number of predictions where it is known."""
-    if isinstance(dataset, Data):
-        return 1 if node is None else len(parse_nodes(node, dataset))
+    if is_graph(dataset):
+        chosen = subjects_of(dataset, node, link)
+        return 1 if chosen is None else len(chosen)
     return len(dataset) if isinstance(dataset, Sized) else None
 
 
 def _with_targets(
-    graphs: Iterable[Data], target: int | list[int | None] | None
+    graphs: Iterable[Any], target: int | list[int | None] | None
 ) -> Iterator[Instance]:
     """Return an instance of each graph, with the one target or with its own."""
     if not isinstance(target, list):
@@ -54,7 +88,7 @@ def _with_targets(
     return _paired(graphs, target)
 
 
-def _paired(graphs: Iterable[Data], targets: Iterable[int | None]) -> Iterator[Instance]:
+def _paired(graphs: Iterable[Any], targets: Iterable[int | None]) -> Iterator[Instance]:
     pairs = zip_longest(graphs, targets, fillvalue=_MISSING)
     for number, (graph, target) in enumerate(pairs):
         if graph is _MISSING:

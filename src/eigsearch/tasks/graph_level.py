@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor
+from torch_geometric.data import HeteroData
 
 from eigsearch.errors import ModelError
 from eigsearch.inputs.computation_graph import ReceptiveField
-from eigsearch.inputs.edge_groups import GroupSpec, make_groups_of_each
+from eigsearch.inputs.edge_groups import GroupSpec, make_groups, make_groups_of_each
 from eigsearch.inputs.instance import Instance, PreparedInstance
+from eigsearch.inputs.relations import Reverse
+from eigsearch.inputs.typed_graph import NodeName, flat_partition, flat_view
 from eigsearch.inputs.validation import validate_graphs, with_tensor_edge_index
 
 
 class GraphLevel:
-    """Predictions of whole graphs."""
+    """Predictions of whole graphs.
+
+    Args:
+        reverse: Which edge types hold the reverses of others, where their names do not say so.
+    """
 
     name = "graph"
     has_computation_graphs = False
+    model_inputs: tuple[str, ...] = ()
+    one_output = ""
 
-    def check(self, instance: Instance) -> int:
-        """Return 0: the output for one graph has one row."""
-        return 0
+    def __init__(self, reverse: Reverse | None = None) -> None:
+        self._reverse = reverse
 
     def prepare(
         self, instances: Sequence[Instance], groups: GroupSpec, field: ReceptiveField
@@ -29,10 +38,31 @@ class GraphLevel:
         """Return the instances validated and grouped; a graph is its own computation graph."""
         graphs = [instance.data for instance in instances]
         validate_graphs(graphs)
+        if any(isinstance(data, HeteroData) for data in graphs):
+            return [self._prepare(data, groups) for data in graphs]
         return [
             PreparedInstance(data, with_tensor_edge_index(data), own)
             for data, own in zip(graphs, make_groups_of_each(groups, graphs), strict=True)
         ]
+
+    def _prepare(self, data: Any, groups: GroupSpec) -> PreparedInstance:
+        """Return one graph, typed or not, with its groups."""
+        flat, schema = flat_view(data, self._reverse)
+        kinds = None if schema is None else schema.kinds
+        own = make_groups(flat_partition(groups, schema), flat, kinds)
+        return PreparedInstance(data, with_tensor_edge_index(flat), own, schema=schema)
+
+    def anchors(self, instance: Instance, groups: GroupSpec) -> tuple[int, ...]:
+        """Return no node: the prediction is about the graph."""
+        return ()
+
+    def whole_graph(self, instance: Instance, groups: GroupSpec) -> PreparedInstance:
+        """Return the graph with its groups, which is never cut."""
+        return self._prepare(instance.data, groups)
+
+    def inputs(self, anchors: Tensor) -> dict[str, Tensor]:
+        """Return nothing: the model predicts the graph that it is given."""
+        return {}
 
     def shares_calls(self, takes_batch: bool) -> bool:
         """Return whether the model can tell the graphs of a batch apart."""
@@ -52,6 +82,19 @@ class GraphLevel:
             )
         return output
 
-    def label(self, anchors: Sequence[int]) -> str:
+    def labels(self, instance: PreparedInstance) -> Any:
+        """Return the label of the graph."""
+        source = instance.source
+        return (source._global_store if isinstance(source, HeteroData) else source).get("y")
+
+    def class_name(self, target: int, outputs: int) -> str:
+        """Return what a class is called in a sentence."""
+        return f"class {target}"
+
+    def subject(self, names: Sequence[NodeName]) -> dict[str, Any]:
+        """Return nothing: what names no node and no link is about the graph."""
+        return {}
+
+    def label(self, names: Sequence[NodeName]) -> str:
         """Return the empty string: a sentence about a graph needs no subject."""
         return ""

@@ -3,58 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor
+from torch_geometric.data import HeteroData
 
-from eigsearch.errors import InputError, ModelError
-from eigsearch.inputs.computation_graph import ComputationGraphs, ReceptiveField
-from eigsearch.inputs.edge_groups import GroupSpec
+from eigsearch.errors import ModelError
 from eigsearch.inputs.instance import Instance, PreparedInstance
-from eigsearch.inputs.validation import validate_graph
+from eigsearch.inputs.typed_graph import NodeName
+from eigsearch.tasks.anchored import AnchoredLevel
 
 
-class NodeLevel:
-    """Predictions of single nodes. Remembers the last graph, which instances usually share."""
+class NodeLevel(AnchoredLevel):
+    """Predictions of single nodes."""
 
     name = "node"
-    has_computation_graphs = True
+    model_inputs: tuple[str, ...] = ()
+    one_output = ""
 
-    def __init__(self) -> None:
-        self._graphs: ComputationGraphs | None = None
+    def names(self, instance: Instance) -> Sequence[NodeName]:
+        """Return the node."""
+        assert instance.node is not None
+        return (instance.node,)
 
-    def check(self, instance: Instance) -> int:
-        """Return the node; raise InputError if the graph does not have it."""
-        node, num_nodes = instance.node, int(instance.data.num_nodes)
-        if node is None or not 0 <= node < num_nodes:
-            raise InputError(
-                f"Expected `node` to be a node from 0 to {num_nodes - 1} (got {node}). "
-                "Pass a node that the graph has."
-            )
-        return node
-
-    def prepare(
-        self, instances: Sequence[Instance], groups: GroupSpec, field: ReceptiveField
-    ) -> list[PreparedInstance]:
-        """Return the instances validated, and cut to the computation graphs of their nodes."""
-        return [self._prepare(instance, groups, field) for instance in instances]
-
-    def _prepare(
-        self, instance: Instance, groups: GroupSpec, field: ReceptiveField
-    ) -> PreparedInstance:
-        data, node = instance.data, self.check(instance)
-        known = self._graphs
-        if known is None or known.data is not data or known.group_spec is not groups:
-            validate_graph(data)
-            known = self._graphs = ComputationGraphs(data, groups)
-        cut = known.around(node, field)
-        position = int((cut.nodes == node).nonzero())
-        return PreparedInstance(
-            data, cut.data, cut.groups, (position,), (node,), cut.edges, cut.nodes, known.levels
-        )
-
-    def shares_calls(self, takes_batch: bool) -> bool:
-        """Return True: rows of a disjoint union are told apart by their position."""
-        return True
+    def inputs(self, anchors: Tensor) -> dict[str, Tensor]:
+        """Return nothing: the model predicts all nodes."""
+        return {}
 
     def output_rows(self, output: Tensor, graphs: int, nodes: int, anchors: Tensor) -> Tensor:
         """Return the rows of the anchors; raise ModelError if not every node has a row."""
@@ -68,6 +42,31 @@ class NodeLevel:
             )
         return output[anchors]
 
-    def label(self, anchors: Sequence[int]) -> str:
-        """Return "node 7" for node 7."""
-        return f"node {anchors[0]}"
+    def labels(self, instance: PreparedInstance) -> Any:
+        """Return the labels of the nodes, of those of the explained one's type."""
+        source = instance.source
+        if not isinstance(source, HeteroData):
+            return source.get("y")
+        assert instance.schema is not None
+        return source[instance.schema.node_name(instance.source_anchors[0])[0]].get("y")
+
+    def class_name(self, target: int, outputs: int) -> str:
+        """Return what a class is called in a sentence."""
+        return f"class {target}"
+
+    def subject(self, names: Sequence[NodeName]) -> dict[str, Any]:
+        """Return the node as a field of instances and explanations."""
+        return {"node": names[0]}
+
+    def label(self, names: Sequence[NodeName]) -> str:
+        """Return "node 7" for node 7, "node paper 7" for one of a type."""
+        return f"node {node_label(names[0])}"
+
+
+def node_label(name: NodeName) -> str:
+    """Return a node as sentences have it.
+
+    >>> node_label(7), node_label(("paper", 7))
+    ('7', 'paper 7')
+    """
+    return str(name) if isinstance(name, int) else f"{name[0]} {name[1]}"

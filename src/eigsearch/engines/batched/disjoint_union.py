@@ -43,7 +43,10 @@ class UnionPart:
 
     def anchor_positions(self) -> Tensor:
         """Return the position in the union of the anchors of each candidate."""
-        anchors = [self.nodes.eq(anchor).nonzero().squeeze(1) for anchor in self.instance.anchors]
+        anchors = [
+            self.nodes.eq(anchor).nonzero().squeeze(1)[: self.count]
+            for anchor in self.instance.anchors
+        ]
         return torch.stack(anchors, dim=1).flatten() if anchors else self.nodes[:0]
 
 
@@ -80,7 +83,7 @@ def with_isolated_copies(instance: PreparedInstance) -> UnionPart:
 
 def anchor_positions(parts: Sequence[UnionPart]) -> Tensor:
     """Return the position of the anchors of each candidate in the union of all parts."""
-    base = _starts([part.nodes.numel() for part in parts])
+    base = starts_of([part.nodes.numel() for part in parts])
     positions = [p.anchor_positions() + start for p, start in zip(parts, base, strict=False)]
     return torch.cat(positions)
 
@@ -154,8 +157,8 @@ def to_batch(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
     for key in filter(needs, first.attributes):
         values = [_take(key, part) for part in parts]
         batch[key] = values[0] if len(values) == 1 else torch.cat(values, dim=first.level(key)[1])
-    node_base = _starts([part.nodes.numel() for part in parts])
-    owner_base = _starts([part.count for part in parts])
+    node_base = starts_of([part.nodes.numel() for part in parts])
+    owner_base = starts_of([part.count for part in parts])
     edge_counts = [part.edge_index.size(1) for part in parts]
     batch.edge_index = _shifted([p.edge_index for p in parts], node_base, edge_counts)
     node_counts = [part.owner.numel() for part in parts]
@@ -189,7 +192,7 @@ def _repeated(key: str, parts: Sequence[UnionPart]) -> list[int]:
     """Return where each candidate's copy of a graph-level attribute begins."""
     values = [part.instance.data[key] for part in parts]
     sizes = [len(v) if isinstance(v, Tensor) and v.dim() else 1 for v in values]
-    return _starts([s for s, part in zip(sizes, parts, strict=True) for _ in range(part.count)])
+    return starts_of([s for s, part in zip(sizes, parts, strict=True) for _ in range(part.count)])
 
 
 def _shifted(parts: Sequence[Tensor], base: Sequence[int], counts: Sequence[int]) -> Tensor:
@@ -200,7 +203,7 @@ def _shifted(parts: Sequence[Tensor], base: Sequence[int], counts: Sequence[int]
     return torch.cat(list(parts), dim=-1) + shift.repeat_interleave(counted)
 
 
-def _starts(counts: Sequence[int]) -> list[int]:
+def starts_of(counts: Sequence[int]) -> list[int]:
     """Return where each part begins in a concatenation, and at the end its total length."""
     return [0, *accumulate(counts)]
 

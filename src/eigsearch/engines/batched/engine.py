@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,19 +12,18 @@ from torch import Tensor
 from eigsearch.candidates import FullGraph
 from eigsearch.engines.batched.disjoint_union import (
     UnionPart,
-    anchor_positions,
     extract,
     full_graph,
-    to_batch,
     with_isolated_copies,
 )
+from eigsearch.engines.batched.model_input import model_input, whole_input
 from eigsearch.engines.memory import PROBE, memory_budget
 from eigsearch.engines.request import Chunk, Request
 from eigsearch.errors import ModelError
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import check_finite
 from eigsearch.inputs.instance import PreparedInstance
-from eigsearch.tasks import level_of
+from eigsearch.tasks import TaskLevel, level_of
 
 # Measured on molecules and 3×64 models, one thread (benchmarks/speed/budget.py): at 1,000 nodes the
 # calls' overhead shows, at 65,000 the allocations; between 4,000 and 32,000 it is flat.
@@ -75,14 +75,22 @@ class BatchedEngine:
     def full_output(self, instance: PreparedInstance) -> Tensor:
         """Return the model's output for an instance's graph as it is: all rows of it."""
         with torch.inference_mode():
-            batch = to_batch([full_graph(instance)], self.model_call.needs)
-            return self.model_call.without_traces(batch)
+            given = model_input([full_graph(instance)], self.model_call.needs)
+            return self.model_call.without_traces(given.batch)
 
-    def output_beside_isolated_nodes(self, instance: PreparedInstance) -> Tensor:
-        """Return all rows of the output for a graph with isolated nodes beside it."""
-        part = with_isolated_copies(instance)
+    def rows_of_whole(
+        self, level: TaskLevel, graph: PreparedInstance, anchors: Sequence[Sequence[int]]
+    ) -> Tensor:
+        """Return the rows of several predictions about one graph, from one call of the model."""
         with torch.inference_mode():
-            return self.model_call.without_traces(to_batch([part], self.model_call.needs))
+            given = whole_input(level, graph, anchors, self.model_call.needs)
+            output = self.model_call.without_traces(given.batch)
+        return level.output_rows(output, len(anchors), given.nodes, given.anchors)
+
+    def row_beside_isolated_nodes(self, instance: PreparedInstance) -> Tensor:
+        """Return the row of an instance for its graph with isolated nodes beside it."""
+        with torch.inference_mode():
+            return self._call([with_isolated_copies(instance)])[0]
 
     def fits_two(self, instance: PreparedInstance) -> bool:
         """Return whether two candidates of an instance fit into one call."""
@@ -149,9 +157,12 @@ class BatchedEngine:
         level = level_of(instance.anchors)
         return self.shares_calls and level.shares_calls(self.model_call.takes_batch)
 
-    def _reads(self, instance: PreparedInstance) -> list[str]:
+    def _reads(self, instance: PreparedInstance) -> list[Any]:
         """Return the attributes that the model may read; graphs differ in what they carry."""
-        return [name for name in instance.attributes if self.model_call.needs(name)]
+        return [
+            *(name for name in instance.attributes if self.model_call.needs(name)),
+            *instance.types,
+        ]
 
     def _run(self, batch: list[Chunk]) -> list[Tensor]:
         """Return the outputs of a batch; halve it where memory runs out."""
@@ -169,12 +180,11 @@ class BatchedEngine:
         return [torch.cat([self._run([half])[0] for half in chunk.split()]) for chunk in batch]
 
     def _call(self, parts: list[UnionPart]) -> list[Tensor]:
-        batch = to_batch(parts, self.model_call.needs)
-        output = self.model_call.without_traces(batch)
+        given = model_input(parts, self.model_call.needs)
+        output = self.model_call.without_traces(given.batch)
         check_finite(output)
         level = level_of(parts[0].instance.anchors)
-        anchors = anchor_positions(parts)
-        rows = level.output_rows(output, batch.num_graphs, batch.num_nodes, anchors)
+        rows = level.output_rows(output, given.batch.num_graphs, given.nodes, given.anchors)
         return list(rows.split([part.count for part in parts]))
 
 

@@ -1,0 +1,78 @@
+"""What a model is called with: a disjoint union as a batch, and what else its kind asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch
+
+from eigsearch.engines.batched.disjoint_union import (
+    UnionPart,
+    anchor_positions,
+    full_graph,
+    to_batch,
+)
+from eigsearch.engines.batched.typed_union import to_typed_batch
+from eigsearch.inputs.instance import PreparedInstance
+from eigsearch.tasks import TaskLevel, level_of
+
+
+class ModelInput(NamedTuple):
+    """A batch of candidates, and where in it the nodes are that predictions are about.
+
+    Attributes:
+        batch: What the model is called on.
+        nodes: The number of nodes; in a typed graph, of the type of the explained nodes.
+        anchors: The position of the anchors of each candidate, in a typed graph within their type.
+    """
+
+    batch: Batch
+    nodes: int
+    anchors: Tensor
+
+
+def model_input(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> ModelInput:
+    """Return the candidates of some parts as one input of the model."""
+    level = level_of(parts[0].instance.anchors)
+    return _input(level, parts, needs, anchor_positions(parts))
+
+
+def whole_input(
+    level: TaskLevel,
+    graph: PreparedInstance,
+    anchors: Sequence[Sequence[int]],
+    needs: Callable[[str], bool],
+) -> ModelInput:
+    """Return a whole graph as the input for several predictions about it.
+
+    Args:
+        level: The kind of the predictions.
+        graph: The graph.
+        anchors: The nodes that each of the predictions is about.
+        needs: Tells whether the model may read an attribute.
+    """
+    device = graph.data.edge_index.device
+    positions = torch.tensor(anchors, dtype=torch.long, device=device).reshape(-1)
+    return _input(level, [full_graph(graph)], needs, positions)
+
+
+def _input(
+    level: TaskLevel,
+    parts: Sequence[UnionPart],
+    needs: Callable[[str], bool],
+    anchors: Tensor,
+) -> ModelInput:
+    def still_needs(key: str) -> bool:
+        return key not in level.model_inputs and needs(key)
+
+    if parts[0].instance.schema is None:
+        batch = to_batch(parts, still_needs)
+        nodes = int(batch.num_nodes)
+    else:
+        batch, nodes, anchors = to_typed_batch(parts, still_needs, anchors)
+    for name, value in level.inputs(anchors).items():
+        batch[name] = value
+    return ModelInput(batch, nodes, anchors)

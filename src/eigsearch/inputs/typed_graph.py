@@ -1,0 +1,177 @@
+"""Typed graphs as flat ones: nodes of all types numbered one after the other, and so the edges.
+
+Everything between the user and the model works on the flat view; a `Schema` says where the nodes
+and edges of each type are in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data, HeteroData
+
+from eigsearch.errors import InputError
+from eigsearch.inputs.edge_groups import EdgeKinds, GroupSpec
+from eigsearch.inputs.relations import EdgeType, Reverse, reverse_types
+
+# A node as a user names it: by number, in a typed graph by type and number.
+NodeName: TypeAlias = int | tuple[str, int]
+LinkName: TypeAlias = tuple[NodeName, NodeName]
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """The types of a typed graph, and where the nodes and edges of each begin in its flat view.
+
+    Attributes:
+        node_types: The node types.
+        edge_types: The edge types.
+        node_ptr: Where the nodes of each type begin, and their number in all.
+        edge_ptr: Where the edges of each type begin, and their number in all.
+        reverse: For each edge type, the number of the type that holds its reverses; -1 for none.
+    """
+
+    node_types: tuple[str, ...]
+    edge_types: tuple[EdgeType, ...]
+    node_ptr: tuple[int, ...]
+    edge_ptr: tuple[int, ...]
+    reverse: tuple[int, ...]
+
+    def flat_node(self, name: NodeName) -> int:
+        """Return the flat number of a node; raise InputError if the graph has none such."""
+        if isinstance(name, int):
+            raise InputError(
+                f"Expected a node of a typed graph to be named by its type and number (got {name})."
+                f" Pass (type, {name}), with one of {', '.join(self.node_types)}."
+            )
+        node_type, number = name
+        if node_type not in self.node_types:
+            raise InputError(
+                f"Expected the type of a node to be one of {', '.join(self.node_types)} (got "
+                f"{node_type!r}). Pass a type that the graph has."
+            )
+        kind = self.node_types.index(node_type)
+        count = self.node_ptr[kind + 1] - self.node_ptr[kind]
+        if not 0 <= number < count:
+            raise InputError(
+                f"Expected a node of type {node_type} to be from 0 to {count - 1} (got {number}). "
+                "Pass a node that the graph has."
+            )
+        return self.node_ptr[kind] + number
+
+    def node_name(self, node: int) -> tuple[str, int]:
+        """Return the type and number of a flat node."""
+        kind = int(np.searchsorted(self.node_ptr, node, side="right")) - 1
+        return self.node_types[kind], node - self.node_ptr[kind]
+
+    def node_kinds(self, nodes: Tensor) -> Tensor:
+        """Return the number of the type of flat nodes."""
+        return torch.bucketize(nodes, self._node_ends.to(nodes.device), right=True)
+
+    def edge_kinds(self, edges: Tensor) -> Tensor:
+        """Return the number of the type of flat edges."""
+        return torch.bucketize(edges, self._edge_ends.to(edges.device), right=True)
+
+    def by_node_type(self, flat: Tensor) -> dict[str, Tensor]:
+        """Return values of flat nodes by type."""
+        return dict(zip(self.node_types, flat.split(np.diff(self.node_ptr).tolist()), strict=True))
+
+    def by_edge_type(self, flat: Tensor) -> dict[EdgeType, Tensor]:
+        """Return values of flat edges by type."""
+        return dict(zip(self.edge_types, flat.split(np.diff(self.edge_ptr).tolist()), strict=True))
+
+    @cached_property
+    def kinds(self) -> EdgeKinds:
+        """The type of each flat edge."""
+        kind = np.repeat(np.arange(len(self.edge_types)), np.diff(self.edge_ptr))
+        return EdgeKinds(kind, np.array(self.reverse, np.int64))
+
+    @cached_property
+    def _node_ends(self) -> Tensor:
+        return torch.tensor(self.node_ptr[1:])
+
+    @cached_property
+    def _edge_ends(self) -> Tensor:
+        return torch.tensor(self.edge_ptr[1:])
+
+
+class FlatView(NamedTuple):
+    """A graph without types, and the schema of the typed graph that it is a view of.
+
+    A graph without types is its own view. The view of a typed one has its edges and no attributes.
+    """
+
+    data: Data
+    schema: Schema | None = None
+
+
+def flat_view(data: Any, reverse: Reverse | None = None, paired: bool = True) -> FlatView:
+    """Return the flat view of a sound graph.
+
+    Args:
+        data: A `Data`, or a `HeteroData`.
+        reverse: Which edge types hold the reverses of others, where their names do not say so.
+        paired: Whether to find out which do.
+    """
+    if not isinstance(data, HeteroData):
+        return FlatView(data)
+    node_ptr = _starts([int(data[kind].num_nodes) for kind in data.node_types])
+    start = dict(zip(data.node_types, node_ptr, strict=False))
+    pieces = [
+        data[kind].edge_index.as_subclass(Tensor).long()
+        + torch.tensor([[start[kind[0]]], [start[kind[2]]]], device=data[kind].edge_index.device)
+        for kind in data.edge_types
+    ]
+    edge_index = torch.cat(pieces, dim=1) if pieces else torch.zeros(2, 0, dtype=torch.long)
+    edge_ptr = _starts([piece.size(1) for piece in pieces])
+    back = reverse_types(data, reverse) if paired else (-1,) * len(data.edge_types)
+    schema = Schema(tuple(data.node_types), tuple(data.edge_types), node_ptr, edge_ptr, back)
+    return FlatView(Data(edge_index=edge_index, num_nodes=node_ptr[-1]), schema)
+
+
+def flat_partition(spec: GroupSpec, schema: Schema | None) -> GroupSpec:
+    """Return groups by edge type as one partition of the flat edges; any others as they are.
+
+    Equal numbers are one group, whatever the type.
+    """
+    if schema is None or isinstance(spec, str | Tensor):
+        return spec
+    unknown = set(spec).symmetric_difference(schema.edge_types)
+    if unknown:
+        raise InputError(
+            "Expected `groups` to have an integer tensor for each edge type of the graph (got "
+            f"{'none for' if unknown <= set(schema.edge_types) else 'one for'} "
+            f"{sorted(map(str, unknown))[0]}). Its edge types are {list(schema.edge_types)}."
+        )
+    counts = dict(zip(schema.edge_types, np.diff(schema.edge_ptr).tolist(), strict=True))
+    for kind, count in counts.items():
+        if spec[kind].dim() != 1 or spec[kind].numel() != count:
+            raise InputError(
+                f"Expected `groups` to have one entry for each of the {count} edges of {kind} (got "
+                f"shape {list(spec[kind].shape)}). Align it with their `edge_index`."
+            )
+    return torch.cat([spec[kind].cpu() for kind in schema.edge_types])
+
+
+def row_dim(data: HeteroData, store: Any, key: str) -> int | None:
+    """Return the dimension along which an attribute has a row for each node or edge of its type.
+
+    None where it has not: then it is one for all.
+    """
+    value = store[key]
+    if not isinstance(value, Tensor) or value.dim() == 0:
+        return None
+    dim = data.__cat_dim__(key, value, store)
+    rows = store.num_nodes if isinstance(store._key, str) else store.edge_index.size(1)
+    dim = 0 if dim is None else dim % value.dim()
+    return dim if value.size(dim) == rows else None
+
+
+def _starts(counts: list[int]) -> tuple[int, ...]:
+    return (0, *accumulate(counts))

@@ -1,0 +1,102 @@
+"""Link-level predictions: one output row per pair of nodes, on the computation graph of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from eigsearch.errors import ModelError
+from eigsearch.inputs.computation_graph import ComputationGraphs
+from eigsearch.inputs.instance import Instance, PreparedInstance
+from eigsearch.inputs.relations import Reverse
+from eigsearch.inputs.typed_graph import NodeName
+from eigsearch.tasks.anchored import AnchoredLevel
+from eigsearch.tasks.node_level import node_label
+
+LINK_INPUT = "edge_label_index"  # PyG's name of the pairs that a model is to predict
+
+
+class LinkLevel(AnchoredLevel):
+    """Predictions of single links; their two ends stay in every candidate.
+
+    Args:
+        reverse: Which edge types hold the reverses of others, where their names do not say so.
+        target_link: What becomes of edges between the two ends: `"keep"` explains the graph as it
+            is given, `"drop"` the graph without them.
+    """
+
+    name = "link"
+    model_inputs: tuple[str, ...] = (LINK_INPUT,)
+    one_output = "binary_classification"
+
+    def __init__(self, reverse: Reverse | None = None, target_link: str = "keep") -> None:
+        super().__init__(reverse)
+        self._target_link = target_link
+
+    def names(self, instance: Instance) -> Sequence[NodeName]:
+        """Return the two ends."""
+        assert instance.link is not None
+        return instance.link
+
+    def absent_edges(self, graphs: ComputationGraphs, anchors: Sequence[int]) -> np.ndarray:
+        """Return the link itself and its reverses, where they are to be dropped."""
+        if self._target_link == "keep":
+            return super().absent_edges(graphs, anchors)
+        return graphs.edges_between(*anchors)
+
+    def note_on_absent(self, count: int) -> str:
+        """Return that the link itself was left out, where it was there."""
+        if not count:
+            return ""
+        edges = "1 edge" if count == 1 else f"{count} edges"
+        return f"Left out {edges} between the ends of the link (target_link='drop')."
+
+    def class_name(self, target: int, outputs: int) -> str:
+        """Return what a class is called: of a single output, that there is a link or none."""
+        return f"class {target}" if outputs != 1 else ("no link", "link")[target]
+
+    def inputs(self, anchors: Tensor) -> dict[str, Tensor]:
+        """Return the links of all candidates, `[2, candidates]`, from the positions of their ends.
+
+        >>> import torch
+        >>> LinkLevel().inputs(torch.tensor([0, 2, 5, 7]))["edge_label_index"].tolist()
+        [[0, 5], [2, 7]]
+        """
+        return {LINK_INPUT: anchors.reshape(-1, 2).t().contiguous()}
+
+    def output_rows(self, output: Tensor, graphs: int, nodes: int, anchors: Tensor) -> Tensor:
+        """Return the rows of the links; raise ModelError if there is not one for each."""
+        if graphs == 1 and output.dim() < 2:  # many models squeeze the row of a single link
+            return output.reshape(1, -1)
+        if output.dim() == 1:
+            output = output[:, None]
+        if output.dim() != 2 or output.size(0) != graphs:
+            raise ModelError(
+                f"Expected the model to return one row for each of {graphs} links (got shape "
+                f"{list(output.shape)} for {nodes} nodes). Let it predict the pairs in "
+                f"`{LINK_INPUT}`, or pass `forward=lambda model, batch: …`, which finds them as "
+                f"batch.{LINK_INPUT}."
+            )
+        return output
+
+    def labels(self, instance: PreparedInstance) -> Any:
+        """Return the labels of links, `edge_label` or else `y` with a label for each of them."""
+        source = instance.source
+        stores = [source, *getattr(source, "edge_stores", [])]
+        for store in stores:
+            if LINK_INPUT in store:
+                label = store.get("edge_label", store.get("y"))
+                if isinstance(label, Tensor) and len(label) == store[LINK_INPUT].size(1):
+                    return label
+        return None
+
+    def subject(self, names: Sequence[NodeName]) -> dict[str, Any]:
+        """Return the link as a field of instances and explanations."""
+        return {"link": tuple(names)}
+
+    def label(self, names: Sequence[NodeName]) -> str:
+        """Return "link 3–7" for the link from node 3 to node 7."""
+        return f"link {node_label(names[0])}–{node_label(names[1])}"

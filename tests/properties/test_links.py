@@ -1,0 +1,271 @@
+"""Links against plain calls of the model and the slow twin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.nn import GAE, GCNConv, SAGEConv
+
+import eigsearch
+from eigsearch import explain, explain_dataset
+from eigsearch.errors import InputError, ModelError
+from tests.nets import house
+from tests.reference import twin
+
+FEATURES = 5
+
+
+class LinkNet(nn.Module):
+    """Two layers, and for each pair of nodes a row of class scores."""
+
+    def __init__(self, classes: int = 1, conv: type = SAGEConv) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.conv1, self.conv2 = conv(FEATURES, 8), conv(8, 8)
+        self.head = nn.Linear(16, classes)
+        self.double()
+
+    def states(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.conv2(self.conv1(x, edge_index).tanh(), edge_index).tanh()
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_label_index: Tensor) -> Tensor:
+        u, v = self.states(x, edge_index)[edge_label_index]
+        return self.head(torch.cat([u * v, (u - v).abs()], dim=-1)).squeeze(-1) * 4
+
+
+class Renamed(LinkNet):
+    def forward(self, x: Tensor, edge_index: Tensor, pairs: Tensor) -> Tensor:
+        return super().forward(x, edge_index, pairs)
+
+
+class OfData(LinkNet):
+    def forward(self, data: Data) -> Tensor:
+        return super().forward(data.x, data.edge_index, data.edge_label_index)
+
+
+class OfDataAndPairs(LinkNet):
+    def forward(self, data: Data, pairs: Tensor) -> Tensor:
+        return super().forward(data.x, data.edge_index, pairs)
+
+
+class EncoderDecoder(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = LinkNet()
+
+    def encode(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.net.states(x, edge_index)
+
+    def decode(self, z: Tensor, edge_label_index: Tensor) -> Tensor:
+        u, v = z[edge_label_index]
+        return self.net.head(torch.cat([u * v, (u - v).abs()], dim=-1)).squeeze(-1) * 4
+
+
+def graph() -> Data:
+    data = house()
+    return Data(x=data.x, edge_index=data.edge_index)
+
+
+def predict(model: Any) -> twin.Predict:
+    return lambda data: model(data.x, data.edge_index, data.edge_label_index)
+
+
+def assert_same(ex: eigsearch.SubgraphExplanation, answer: twin.Answer) -> None:
+    score = torch.tensor(answer.score, dtype=torch.float64)
+    torch.testing.assert_close(ex.edge_score, score, atol=1e-5, rtol=1e-5)
+    assert ex.curve.size.tolist() == answer.sizes
+    assert ex.curve.fidelity_plus.tolist() == pytest.approx(answer.fidelity_plus, abs=1e-5)
+    assert ex.curve.fidelity_minus.tolist() == pytest.approx(answer.fidelity_minus, abs=1e-5)
+    assert ex.edge_mask.tolist() == answer.mask
+    assert ex.value == pytest.approx(answer.value, abs=1e-5)
+
+
+ASKED = {
+    "classes": (3, twin.Asked(2)),
+    "one logit, link": (1, twin.Asked(1, "binary_classification")),
+    "one logit, no link": (1, twin.Asked(0, "binary_classification")),
+    "rating": (1, twin.Asked(0, "regression")),
+}
+
+
+@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize(("conv", "hops"), [(SAGEConv, 2), (GCNConv, 3)])
+def test_explain_link_is_what_the_slow_twin_finds(kind: str, conv: type, hops: int) -> None:
+    classes, asked = ASKED[kind]
+    model, data = LinkNet(classes, conv).eval(), graph()
+    for link in ((0, 5), (4, 4), (8, 1)):
+        question = twin.Asked(asked.target, asked.task, link=link)
+        answer = twin.explain(predict(model), data, question, hops=hops)
+        ex = explain(model, data, link=link, target=asked.target, task=asked.task)
+        assert ex.link == link
+        assert ex.node is None
+        assert_same(ex, answer)
+
+
+@pytest.mark.parametrize("model", [Renamed(), OfData(), OfDataAndPairs(), EncoderDecoder()])
+def test_explain_link_reaches_the_model_however_it_takes_links(model: nn.Module) -> None:
+    ex = explain(model.eval(), graph(), link=(0, 5))
+    expected = explain(LinkNet().eval(), graph(), link=(0, 5))
+    torch.testing.assert_close(ex.edge_score, expected.edge_score)
+    assert ex.edge_mask.tolist() == expected.edge_mask.tolist()
+    assert expected.config["called_as"] == "model(x, edge_index, edge_label_index)"
+
+
+CALLS = {
+    Renamed: "model(x, edge_index, pairs)",
+    OfData: "model(data)",
+    OfDataAndPairs: "model(data, pairs)",
+    EncoderDecoder: "model.decode(model.encode(x, edge_index), edge_label_index)",
+}
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_explain_link_states_how_the_model_was_called(kind: type) -> None:
+    assert explain(kind().eval(), graph(), link=(0, 5)).config["called_as"] == CALLS[kind]
+
+
+def test_explain_link_forward_finds_the_links_in_the_batch() -> None:
+    model = LinkNet().eval()
+
+    def forward(model: Any, batch: Any) -> Tensor:
+        return model(batch.x, batch.edge_index, batch.edge_label_index)
+
+    ex = explain(model, graph(), link=(0, 5), forward=forward)
+    assert ex.edge_mask.tolist() == explain(model, graph(), link=(0, 5)).edge_mask.tolist()
+
+
+def test_explain_link_gae_is_read_as_probabilities() -> None:
+    class Encoder(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.conv = GCNConv(FEATURES, 4).double()
+
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            return self.conv(x, edge_index)
+
+    model, data = GAE(Encoder()).eval(), graph()
+    ex = explain(model, data, link=(0, 5))
+    z = model.encode(data.x, data.edge_index)
+    value = float(model.decode(z, torch.tensor([[0], [5]])))
+    assert ex.config["return_type"] == "probs"
+    assert ex.value == pytest.approx(value if ex.target else 1 - value, abs=1e-5)
+
+
+def test_explain_link_one_output_without_labels_is_read_as_log_odds_and_says_so() -> None:
+    ex = explain(LinkNet().eval(), graph(), link=(0, 5))
+    assert ex.config["task"] == "binary_classification"
+    assert "one column of a link" in ex.config["read_as"]
+    assert "task='regression'" in ex.note
+
+
+def test_explain_link_labels_of_nodes_are_not_those_of_links() -> None:
+    data = graph()
+    data.y = torch.arange(9)
+    assert explain(LinkNet().eval(), data, link=(0, 5)).config["task"] == "binary_classification"
+    data.edge_label_index, data.edge_label = torch.tensor([[0, 1], [2, 3]]), torch.tensor([3.5, 2])
+    assert explain(LinkNet().eval(), data, link=(0, 5)).config["task"] == "regression"
+
+
+def test_explain_link_a_negative_link_is_explained_as_no_link() -> None:
+    model, data = LinkNet().eval(), graph()
+    with torch.no_grad():
+        model.head.bias.fill_(-3.0)
+    ex = explain(model, data, link=(0, 5))
+    logit = float(model(data.x, data.edge_index, torch.tensor([[0], [5]])))
+    assert logit < 0
+    assert ex.target == ex.prediction == 0
+    assert ex.value == pytest.approx(float(torch.tensor(-logit).sigmoid()), abs=1e-5)
+    assert "P(no link)" in ex.sentence()
+
+
+def test_explain_dataset_links_are_those_of_single_calls() -> None:
+    model, data = LinkNet().eval(), graph()
+    links = torch.tensor([[0, 3, 8, 2], [5, 3, 1, 7]])
+    several = list(explain_dataset(model, data, link=links))
+    assert [ex.link for ex in several] == [(0, 5), (3, 3), (8, 1), (2, 7)]
+    for ex in several:
+        alone = explain(model, data, link=ex.link)
+        assert ex.edge_mask.tolist() == alone.edge_mask.tolist()
+        torch.testing.assert_close(ex.edge_score, alone.edge_score, atol=1e-5, rtol=1e-5)
+    pairs = list(explain_dataset(model, data, link=[(0, 5), (3, 3)]))
+    assert [ex.link for ex in pairs] == [(0, 5), (3, 3)]
+
+
+def test_explain_link_ends_without_edges_stay() -> None:
+    data = graph()
+    data.x = torch.cat([data.x, torch.ones(2, FEATURES).double()])
+    ex = explain(LinkNet().eval(), data, link=(9, 0))
+    assert ex.node_mask[[0, 9]].all()
+    empty = explain(LinkNet().eval(), data, link=(9, 10))
+    assert empty.num_groups == 0
+    assert "no edge that could be removed" in empty.note
+
+
+def with_edge(data: Data, u: int, v: int) -> Data:
+    more = torch.tensor([[u, v], [v, u]])
+    return Data(x=data.x, edge_index=torch.cat([data.edge_index, more], dim=1))
+
+
+def test_explain_link_drop_is_the_graph_without_the_link() -> None:
+    model, data = LinkNet().eval(), graph()
+    present = with_edge(data, 0, 5)
+    expected = explain(model, data, link=(0, 5))
+    dropped = explain(model, present, link=(0, 5), target_link="drop")
+    assert dropped.edge_mask[:-2].tolist() == expected.edge_mask.tolist()
+    assert not dropped.edge_mask[-2:].any()
+    assert dropped.value == pytest.approx(expected.value, abs=1e-6)
+    assert "target_link='drop'" in dropped.note
+    absent = explain(model, data, link=(0, 5), target_link="drop")
+    assert absent.edge_mask.tolist() == expected.edge_mask.tolist()
+
+
+def test_explain_link_that_was_chosen_itself_is_named_in_the_note() -> None:
+    model, data = LinkNet().eval(), with_edge(graph(), 0, 5)
+    kept = explain(model, data, link=(0, 5), sparsity=0.0, search="fixed", size=100)
+    assert bool(kept.edge_mask[-1])
+    assert "the link itself" in kept.note
+    assert "the link itself" not in explain(model, graph(), link=(0, 5), sparsity=0.0).note
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ((0, 9), "node from 0 to 8"),
+        ((-1, 3), "node from 0 to 8"),
+        ((0, 1, 2), "two nodes"),
+        (5, "two nodes"),
+        ((("user", 3), ("movie", 7)), "without types"),
+        (torch.tensor([[0, 1], [2, 3]]), "one pair of nodes"),
+        (torch.tensor([0.5, 1.0]), "two nodes"),
+    ],
+)
+def test_explain_link_that_does_not_exist_is_refused(link: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        explain(LinkNet().eval(), graph(), link=link)
+
+
+def test_explain_link_and_node_at_once_are_refused() -> None:
+    with pytest.raises(InputError, match="`node` or `link`"):
+        explain(LinkNet().eval(), graph(), link=(0, 1), node=2)
+
+
+class NodeNet(LinkNet):
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.states(x, edge_index)
+
+
+class Ignores(LinkNet):
+    def forward(self, x: Tensor, edge_index: Tensor, edge_label_index: Tensor) -> Tensor:
+        return self.states(x, edge_index)
+
+
+def test_explain_link_of_a_model_without_links_is_refused() -> None:
+    with pytest.raises(InputError, match="`edge_label_index`"):
+        explain(NodeNet().eval(), graph(), link=(0, 1))
+    with pytest.raises(ModelError, match="one row for each of 1 links"):
+        explain(Ignores().eval(), graph(), link=(0, 1))
