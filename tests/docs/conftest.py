@@ -1,23 +1,52 @@
-"""Each page runs in an empty directory, with the synthetic sets as they are generated."""
+"""Pages run in empty directories of their own, once each, with the sets as they are generated."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.docs.snippets import ROOT, PageRun
 
-@pytest.fixture
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty directory, in which pages run and from which modules are imported."""
-    monkeypatch.delenv("EIGSEARCH_DATA", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    known = set(sys.modules)
-    yield tmp_path
+
+@pytest.fixture(scope="module")
+def follow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], PageRun]]:
+    """Run a page of the repository from top to bottom, if it has not run yet."""
+
+    @cache
+    def _follow(page: str) -> tuple[PageRun, Exception | None]:
+        folder = tmp_path_factory.mktemp(Path(page).stem)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("EIGSEARCH_DATA", raising=False)
+            patch.setenv("XDG_CACHE_HOME", str(folder / ".cache"))
+            patch.chdir(folder)
+            patch.syspath_prepend(str(folder))
+            known = set(sys.modules)
+            run = PageRun(ROOT / page)
+            try:
+                return run.run(), None
+            except Exception as error:
+                return run, error
+            finally:
+                _forget_modules(known, folder)
+
+    def follow(page: str) -> PageRun:
+        run, error = _follow(page)
+        if error is not None:
+            raise error
+        return run
+
+    yield follow
+    _follow.cache_clear()
+
+
+def _forget_modules(known: set[str], folder: Path) -> None:
+    """Remove modules of a page's directory, so that another page may have one of the same name."""
     for name in set(sys.modules) - known:
-        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(tmp_path)):
+        file = getattr(sys.modules[name], "__file__", None)
+        if file and Path(file).is_relative_to(os.path.realpath(folder)):
             del sys.modules[name]
