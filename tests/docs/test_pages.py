@@ -16,6 +16,7 @@ RUNNABLE = [page for page in PAGES if list(snippets(page.read_text(encoding="utf
 # What a machine with this project alone cannot run; nothing else may be left out.
 NOT_RUN = {
     "README.md": "takes hours",
+    "results.md": "takes hours",
     "coming-from.md": "needs ",
     "cluster.md": "needs a Ray cluster",
 }
