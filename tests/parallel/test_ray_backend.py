@@ -12,6 +12,8 @@ from eigsearch.bench.plan import parse_plan
 from eigsearch.bench.rows.results import Results
 from eigsearch.datasets import generate
 from eigsearch.errors import EigsearchError
+from eigsearch.models import zoo
+from eigsearch.options import Options
 from eigsearch.parallel import Progress, explain_to, perform
 from tests.cli.killing import SHARDS, content, finish, kill_after, written
 from tests.parallel.networks import Choosy, Slow
@@ -39,6 +41,14 @@ def test_rows_are_those_of_one_process(cluster, tmp_path: Path) -> None:
     explain_to(tmp_path / "one", Choosy(), graphs, shard_size=3)
     end = explain_to(tmp_path / "ray", Choosy(), graphs, shard_size=3, ray=cluster.address)
     assert (end.done, end.failures) == (20, 2)
+    assert row_bytes(tmp_path / "one") == row_bytes(tmp_path / "ray")
+
+
+def test_rows_of_features_are_those_of_one_process(cluster, tmp_path: Path) -> None:
+    graphs, options = generate("BA-2Motifs").graphs[:4], Options(features="columns")
+    model, _ = zoo.load("BA-2Motifs", "gin")
+    for name, address in {"one": None, "ray": cluster.address}.items():
+        explain_to(tmp_path / name, model, graphs, options=options, shard_size=2, ray=address)
     assert row_bytes(tmp_path / "one") == row_bytes(tmp_path / "ray")
 
 
