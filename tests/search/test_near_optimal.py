@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 import eigsearch
 from eigsearch import SubgraphExplanation
 from eigsearch.metrics.stability import relabelled
+from eigsearch.models import zoo
 from eigsearch.search import Curve, size_range
 from eigsearch.search.near_optimal import near_optimal_prefixes
 from tests.search.brute import Net, problems, random_graph, undirected
@@ -94,21 +95,22 @@ def test_sentence_says_how_many_answers_agree() -> None:
     assert near.count > 1
 
 
+class Triangles(torch.nn.Module):
+    def forward(
+        self, x: torch.Tensor, edge_index: torch.Tensor, batch: torch.Tensor
+    ) -> torch.Tensor:
+        graphs = int(batch.max()) + 1
+        count = torch.zeros(graphs, dtype=torch.float64)
+        dense = torch.zeros(len(batch), len(batch), dtype=torch.float64)
+        dense[edge_index[0], edge_index[1]] = 1
+        corner = torch.diagonal(dense @ dense @ dense) / 6
+        count.index_add_(0, batch, corner)
+        score = 8 * count.clamp(max=1) - 4
+        return torch.stack([-score, score], dim=1)
+
+
 def test_edge_share_two_motifs_of_which_either_suffices_shows_both() -> None:
     """A triangle at either end of a path is enough for the model, so both are near-optimal."""
-
-    class Triangles(torch.nn.Module):
-        def forward(
-            self, x: torch.Tensor, edge_index: torch.Tensor, batch: torch.Tensor
-        ) -> torch.Tensor:
-            graphs = int(batch.max()) + 1
-            count = torch.zeros(graphs, dtype=torch.float64)
-            dense = torch.zeros(len(batch), len(batch), dtype=torch.float64)
-            dense[edge_index[0], edge_index[1]] = 1
-            corner = torch.diagonal(dense @ dense @ dense) / 6
-            count.index_add_(0, batch, corner)
-            score = 8 * count.clamp(max=1) - 4
-            return torch.stack([-score, score], dim=1)
 
     edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 4)]
     both = edges + [(v, u) for u, v in edges]
@@ -118,3 +120,50 @@ def test_edge_share_two_motifs_of_which_either_suffices_shows_both() -> None:
     motifs = [share[edge] for edge in edges if edge not in ((2, 3), (3, 4))]
     assert max(motifs) - min(motifs) < 1e-9
     assert min(motifs) > max(share[2, 3], share[3, 4])
+
+
+def test_edge_share_of_a_tie_that_is_split_is_equal_for_all_of_it() -> None:
+    near = near_optimal_prefixes(
+        "multiclass", curve([0.9, 0.9]), torch.tensor([2, 0, 1, 3]), 2, 0.9, cuts=(1, 4)
+    )
+    assert near.share.tolist() == pytest.approx([0.5, 0.5, 1.0, 0.5])
+
+
+HOUSE = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]
+
+
+def two_houses() -> Data:
+    """Return a house at either end of a path with leaves: mirror images of each other."""
+    edges = HOUSE + [(u + 5, v + 5) for u, v in HOUSE]
+    path = [4, *range(10, 16), 9]
+    edges += list(pairwise(path)) + [(node, node + 6) for node in range(10, 16)]
+    both = edges + [(v, u) for u, v in edges]
+    return Data(x=torch.ones(22, 10), edge_index=torch.tensor(both).t())
+
+
+@pytest.mark.parametrize("options", [{}, {"max_size": 8}])
+@pytest.mark.parametrize("name", ["sweep", "resweep", "refine", "anchored"])
+def test_edge_share_two_houses_show_alike_with_either_engine_and_numbering(
+    name: str, options: dict[str, int]
+) -> None:
+    model, _ = zoo.load("Cycle-House-None", "gin")
+    data = two_houses()
+    first = eigsearch.explain(model, data, target=2, search=name, **options)
+    torch.testing.assert_close(first.edge_share[:6], first.edge_share[6:12])
+    other = eigsearch.explain(model, data, target=2, search=name, engine="batched", **options)
+    torch.testing.assert_close(other.edge_share, first.edge_share)
+    dice = torch.Generator().manual_seed(3)
+    position = torch.randperm(data.num_nodes, generator=dice)
+    order = torch.randperm(data.num_edges, generator=dice)
+    graph = relabelled(data, position, order)
+    again = eigsearch.explain(model, graph, target=2, search=name, **options)
+    torch.testing.assert_close(again.edge_share, first.edge_share[order])
+
+
+def test_edge_share_tied_everywhere_shows_both_motifs() -> None:
+    """Without one of two triangles nothing is lost, so all edges tie and a limit splits them."""
+    edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 4)]
+    both = edges + [(v, u) for u, v in edges]
+    data = Data(x=torch.ones(7, 1), edge_index=torch.tensor(both).t())
+    found = eigsearch.explain(Triangles(), data, task="multiclass", return_type="raw", max_size=3)
+    assert len(set(found.edge_share.tolist())) == 1

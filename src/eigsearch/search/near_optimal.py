@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -13,9 +15,12 @@ from eigsearch.search.evaluation_cache import EvaluationCache
 
 
 def near_optimal_prefixes(
-    task: str, curve: Curve, order: Tensor, size: int, gain: float
+    task: str, curve: Curve, order: Tensor, size: int, gain: float, cuts: Sequence[int] = ()
 ) -> NearOptimal:
     """Return the near-optimal ones among the prefixes of a ranking.
+
+    Where a prefix splits a tie, only the numbering of the graph says which of the tied groups it
+    holds, so all of them have their mean share: what they would have under random numberings.
 
     Args:
         task: The task, which says what the unit of a gain is.
@@ -23,6 +28,7 @@ def near_optimal_prefixes(
         order: The groups by rank.
         size: The size of the chosen subgraph, a prefix as well.
         gain: Its gain.
+        cuts: The ends of the ties of the ranking; empty if no prefix splits one.
     """
     tolerance = near_optimal_tolerance(task, gain)
     sizes = curve.size[curve.gain >= gain - tolerance]
@@ -30,8 +36,18 @@ def near_optimal_prefixes(
     share = torch.zeros(order.numel(), dtype=torch.float64)
     position = torch.arange(order.numel())
     smaller = torch.searchsorted(sizes.sort().values, position, right=True)
-    share[order] = 1 - smaller.double() / len(sizes)
+    share[order] = _mean_of_ties(1 - smaller.double() / len(sizes), cuts)
     return NearOptimal(len(sizes), int((sizes >= size).sum()), share, tolerance)
+
+
+def _mean_of_ties(share: Tensor, cuts: Sequence[int]) -> Tensor:
+    """Return shares by rank with those of each tie replaced by their mean."""
+    if not cuts:
+        return share
+    ends = np.asarray(cuts)
+    starts = np.concatenate([[0], ends[:-1]])
+    mean = np.add.reduceat(share.numpy(), starts) / (ends - starts)
+    return torch.from_numpy(np.repeat(mean, ends - starts))
 
 
 def near_optimal_cached(

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 
 from eigsearch.candidates import EvalCoroutine
-from eigsearch.search.base import Outcome, Problem, Step, Steps
+from eigsearch.search.base import NearOptimal, Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
+from eigsearch.search.near_optimal import near_optimal_prefixes
 from eigsearch.search.sizes import check_size, size_at, size_range
 
 
@@ -60,4 +61,16 @@ class FixedSize:
 def _outcome(problem: Problem, curve: Curve, entry: int) -> Outcome:
     found = curve[entry]
     keep = problem.ranking.keep(int(found.size))
-    return Outcome(keep, found, curve, (Step("sweep", keep, float(found.gain), 2 * len(curve)),))
+    steps = (Step("sweep", keep, float(found.gain), 2 * len(curve)),)
+    return Outcome(keep, found, curve, steps, _split_ties(problem, curve, found))
+
+
+def _split_ties(problem: Problem, curve: Curve, found: Curve) -> NearOptimal | None:
+    """Return the near-optimal prefixes if one of them may split a tie; else the curve tells all."""
+    ranking = problem.ranking
+    if set(curve.size.tolist()) <= set(ranking.cuts):
+        return None
+    size, gain = int(found.size), float(found.gain)
+    return near_optimal_prefixes(
+        problem.target.task, curve, ranking.order, size, gain, ranking.cuts
+    )
