@@ -11,7 +11,7 @@ import torch
 
 import eigsearch
 from eigsearch.errors import InputError
-from eigsearch.store.formats import parquet_to_rows, rows_to_parquet
+from eigsearch.store.formats import parquet_to_rows, rows_to_lines, rows_to_parquet
 from eigsearch.store.rows import RowKey, explanation_of, to_row
 from tests.nets import house, make_net
 
@@ -71,6 +71,14 @@ def test_json_and_rows_bring_everything_back(features: Any, node: int | None) ->
     alone = explanation_of(row, ex.config)
     assert torch.equal(alone.feature_score, ex.feature_score)
     assert alone.subgraph().num_edges == ex.subgraph().num_edges
+
+
+def test_lines_name_the_chosen_features() -> None:
+    ex = explained(search="fixed", size=8)
+    line = json.loads(rows_to_lines([to_row(RowKey(0), ex)]))
+    chosen = ex.feature_mask.nonzero().flatten().tolist()
+    assert line["features"] == [f"column {column}" for column in chosen]
+    assert len(line["edges"]) == 2 * line["edge_size"]
 
 
 @pytest.mark.parametrize(

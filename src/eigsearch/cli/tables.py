@@ -18,7 +18,7 @@ _SHOWN = 20  # rows printed; the directory has all
 
 _FINDINGS = {
     "size": "size",
-    "num_groups": "of edges",
+    "num_groups": "of groups",
     "fidelity_plus": "Fidelity+",
     "fidelity_minus": "Fidelity−",
     "gain": "gain",

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from eigsearch.store.arrow_table import to_table
-from eigsearch.store.rows import Row, chosen_edges
+from eigsearch.store.rows import Row, chosen_edges, chosen_features
 from eigsearch.store.schema import LINE_COLUMNS, ROWS, TIMES
 
 
@@ -30,12 +30,13 @@ def times_to_parquet(rows: Sequence[Row], seconds: Sequence[float]) -> bytes:
 
 
 def rows_to_lines(rows: Sequence[Row]) -> bytes:
-    """Return rows as JSON lines: key, findings and chosen edges."""
+    """Return rows as JSON lines: key, findings, chosen edges and the names of chosen features."""
     edges = iter(chosen_edges([row for row in rows if row.get("error") is None]))
     lines = (
         {
             **{name: row.get(name) for name in LINE_COLUMNS},
             "edges": next(edges) if row.get("error") is None else None,
+            "features": chosen_features(row) if row.get("error") is None else None,
         }
         for row in rows
     )

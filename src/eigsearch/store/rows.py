@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.features import group_names
 from eigsearch.explanation.labels import true_label
 from eigsearch.explanation.same_graph import check_same_graph
 from eigsearch.explanation.serialization import (
@@ -114,6 +115,16 @@ def chosen_edges(rows: Sequence[Row]) -> list[list[list[int]]]:
     before = [0, *mask.cumsum(0).tolist()]  # how many are chosen before each edge
     ends = accumulate((len(row["edge_mask"]) for row in rows), initial=0)
     return [pairs[before[start] : before[stop]] for start, stop in pairwise(ends)]
+
+
+def chosen_features(row: Row) -> list[str]:
+    """Return the names of the chosen groups of features."""
+    columns = row["features"]
+    names: dict[int, str] = {}
+    for values in zip(*columns.values(), strict=True):
+        part = features_from_plain(dict(zip(columns, values, strict=True)))
+        names |= group_names(part)
+    return [name for group, name in names.items() if bool(row["group_keep"][group])]
 
 
 def _key_columns(key: RowKey) -> Row:
