@@ -17,6 +17,7 @@ from torch_geometric.nn import (
     EdgeConv,
     GCNConv,
     GraphConv,
+    GraphSAGE,
     MessagePassing,
     MLPAggregation,
     SAGEConv,
@@ -26,7 +27,8 @@ from torch_geometric.nn import (
 import eigsearch
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes, SingleFlips
 from eigsearch.engines import BatchedEngine, Request
-from eigsearch.engines.incremental import IncrementalEngine, pooling
+from eigsearch.engines.incremental import IncrementalEngine, bags, pooling
+from eigsearch.engines.incremental.context import EvalContext
 from eigsearch.engines.incremental.functions import dispatch
 from eigsearch.engines.incremental.index import state_table
 from eigsearch.inference.eval_mode import eval_mode
@@ -110,6 +112,33 @@ def test_one_node(conv: str) -> None:
     torch.manual_seed(0)
     model, data = make_net(conv, None), house()
     assert_same(model, candidate_sets(prepare_node(data, 2, field_of(model))))
+
+
+@pytest.mark.parametrize("conv", SERVED)
+@pytest.mark.parametrize("node", [None, 2])
+def test_hub_rows_by_differences_equal_rows_on_graphs(
+    conv: str, node: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bags, "_HUB", 0)
+    torch.manual_seed(0)
+    model = make_net(conv, "mean" if node is None else None)
+    whole = prepare_graph(house(), "auto") if node is None else None
+    assert_same(model, candidate_sets(whole or prepare_node(house(), 2, field_of(model))))
+
+
+def test_hub_is_computed_without_a_message_for_each_pair_of_neighbours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spokes = torch.arange(1, 201)
+    ends = torch.stack([torch.zeros_like(spokes), spokes])
+    x = torch.randn(201, 5, generator=torch.manual_seed(0))
+    star = Data(x=x, edge_index=torch.cat([ends, ends.flip(0)], dim=1))
+    model = GraphSAGE(5, 8, 2, out_channels=3)
+    links: list[int] = []
+    monkeypatch.setattr(EvalContext, "make_room", lambda self, rows, many: links.append(many))
+    instance = prepare_node(star, 0, field_of(model))
+    assert_same(model, [Request(instance, LeaveOneOut(instance.groups.count))])
+    assert max(links) < 200 * 200 / 10
 
 
 class Residual(nn.Module):

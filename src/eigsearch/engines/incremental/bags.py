@@ -17,10 +17,31 @@ from eigsearch.engines.incremental.index.arrays import (
     gather_ranges,
     range_sums,
 )
+from eigsearch.engines.incremental.index.changes import changes_of
 from eigsearch.engines.incremental.index.state_table import Messages, StateTable
 from eigsearch.engines.incremental.index.timelines import EdgeList
 from eigsearch.engines.incremental.joining import finer, rows_on
 from eigsearch.engines.incremental.layout import Layout, Space
+
+# Messages per row beyond which rows of a hub are computed by what changes: of thousands of
+# neighbours a candidate loses one.
+_HUB = 64
+
+
+class Differences(NamedTuple):
+    """Bags that hold what a row gathers more and less than another one.
+
+    Attributes:
+        base: The row that each is to be added to.
+        ptr: Where the members of each begin.
+        member: The distinct row that each member holds.
+        sign: 1 for what is gained, −1 for what is lost.
+    """
+
+    base: Tensor
+    ptr: Tensor
+    member: Tensor
+    sign: Tensor
 
 
 class Bags(NamedTuple):
@@ -31,21 +52,29 @@ class Bags(NamedTuple):
         ptr: Where the members of each bag begin.
         members: For each aggregated layout, the distinct row that each member holds.
         own: For each bag the distinct row of what its node is to be combined with.
+        differences: How the rows that come out differ from the bags, at hubs.
     """
 
     layout: Layout
     ptr: Tensor
     members: list[Tensor]
     own: Tensor | None = None
+    differences: Differences | None = None
 
 
-def bags(context: EvalContext, side: int, own: Layout | None, *layouts: Layout) -> Bags:
+def bags(
+    context: EvalContext, side: int, carries: bool, own: Layout | None, *layouts: Layout
+) -> Bags:
     """Return the bags of messages that arrive at nodes (side 1) or leave them (side 0).
 
     Rows that gather the same multiset are one. With a layout of nodes of their `own`, so are
-    those that agree in both, which spares comparing rows twice.
+    those that agree in both, which spares comparing rows twice. What `carries` is a sum, and at
+    hubs given by differences.
     """
     space = _messages(context, own, layouts)
+    if carries and side == 1 and _at_hubs(space, layouts):
+        return _hub_bags(context, space, own, layouts[0])
+    context.make_room(len(space.table), space.table.num_messages)
     inverses = [rows_on(layout, space) for layout in layouts]
     table, ptr = space.table, space.ptr
     if side == 0:
@@ -66,6 +95,49 @@ def bags(context: EvalContext, side: int, own: Layout | None, *layouts: Layout) 
     members = [context.tensor(each) for each in inverses]
     own_index = None if own_rows is None else context.tensor(own_rows)
     return Bags(layout, context.tensor(ptr), members, own_index)
+
+
+def _at_hubs(space: Messages, layouts: Sequence[Layout]) -> bool:
+    """Return whether rows have many messages, of which each candidate changes a few.
+
+    Those are messages that pass along an edge as they were sent, or as they always are.
+    """
+    table = space.table
+    if not table.timelines.toggling or table.num_messages < _HUB * len(table):
+        return False
+    sent = layouts[0].sent
+    known = isinstance(layouts[0].space, EdgeList) if sent is None else sent[1] == 0
+    return known and len(layouts) == 1
+
+
+def _hub_bags(context: EvalContext, space: Messages, own: Layout | None, layout: Layout) -> Bags:
+    """Return bags at the base of each node, and how rows at other times differ from them."""
+    table, sent = space.table, layout.sent
+    below = None if sent is None else sent[0].space
+    assert below is None or isinstance(below, StateTable)
+    changes = changes_of(table, space.edges, below)
+    base = Messages(space.edges, table.only((table.time == 0).nonzero()[0]))
+    differences = Differences(
+        context.tensor(base.table.find(context.timelines.time_ptr.take(table.node))),
+        context.tensor(changes.ptr),
+        context.tensor(_held(layout, space.edges, changes.edge, changes.time)),
+        context.tensor(changes.sign),
+    )
+    members = [context.tensor(_held(layout, space.edges, base.edge, 0))]
+    own_index = None if own is None else context.tensor(rows_on(own, table))
+    rows = Layout(table, np.arange(len(table)), len(table))
+    return Bags(rows, context.tensor(base.ptr), members, own_index, differences)
+
+
+def _held(layout: Layout, edges: EdgeList, edge: Array, time: Array | int) -> Array:
+    """Return the distinct row that messages along edges hold at given times."""
+    if layout.sent is None:
+        return layout.inverse.take(edge)
+    below = layout.sent[0]
+    table = below.space
+    assert isinstance(table, StateTable)
+    start = table.timelines.time_ptr.take(edges.source)
+    return below.inverse.take(table.find(start.take(edge) + time))
 
 
 def _messages(context: EvalContext, own: Layout | None, layouts: Sequence[Layout]) -> Messages:

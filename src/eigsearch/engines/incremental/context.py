@@ -78,20 +78,24 @@ class EvalContext:
 
     def propagated(self, table: StateTable) -> StateTable:
         """Return the rows one layer after a table."""
-        reached = self._needed(table.propagate())
+        reached = self._needed(table.propagate(self._near(table.depth + 1)))
         self.reached = max(self.reached, reached.depth)
-        self.make_room(len(reached), reached.num_messages)
+        self.make_room(len(reached), 0)
         return reached
 
     def _needed(self, table: StateTable) -> StateTable:
         """Return the rows of nodes that can still reach the explained ones."""
+        near = self._near(table.depth)
+        return table if near is None else table.only(near.take(table.node).nonzero()[0])
+
+    def _near(self, depth: int) -> Array | None:
+        """Return which nodes can still reach the explained ones after some layers, if not all."""
         if self.distance is None:
-            return table
+            return None
         assert self._depth is not None
-        if table.depth > self._depth:
-            raise Deeper(table.depth)
-        near = self.distance <= self._depth - table.depth
-        return table.only(near.take(table.node).nonzero()[0])
+        if depth > self._depth:
+            raise Deeper(depth)
+        return self.distance <= self._depth - depth
 
     @cached_property
     def distance(self) -> Array | None:
@@ -117,7 +121,7 @@ class EvalContext:
         if both is left or both is right:
             return both
         table = self._needed(both)
-        self.make_room(len(table), table.num_messages)
+        self.make_room(len(table), 0)
         return table
 
     def messages(self, table: StateTable, edges: EdgeList) -> Messages:

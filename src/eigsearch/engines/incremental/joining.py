@@ -77,6 +77,8 @@ def joined(context: EvalContext, *layouts: Layout) -> tuple[Layout, list[Tensor 
     space = layouts[0].space
     for layout in layouts[1:]:
         space = finer(context, space, layout.space)
+    if isinstance(space, Messages):
+        context.make_room(0, space.table.num_messages)
     inverses = [rows_on(layout, space) for layout in various]
     if len(various) < 2:
         only = Layout(space, inverses[0], various[0].count) if various else context.constant(space)

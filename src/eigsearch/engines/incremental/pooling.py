@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from eigsearch.engines.incremental.bags import Differences
 from eigsearch.engines.incremental.context import EvalContext
 from eigsearch.engines.incremental.errors import NotServed
 from eigsearch.engines.incremental.index.arrays import Array, index_from_ptr, ptr_from_counts
@@ -40,6 +41,15 @@ def reduce_bags(
     else:
         out = _summed(flat, member, ptr, mode)
     return out.reshape(ptr.numel() - 1, *value.shape[1:])
+
+
+def carried_rows(base: Tensor, value: Tensor, differences: Differences) -> Tensor:
+    """Return sums that differ from others in a few members, in float64 on the way."""
+    if not bool(value.isfinite().all()):
+        raise NotServed("It sums infinite numbers at a node of many neighbours.")
+    sign, wide = differences.sign.double(), value.double()
+    change = reduce_bags(wide, differences.member, differences.ptr, "sum", sign)
+    return (base.double().index_select(0, differences.base) + change).to(value.dtype)
 
 
 def _summed(flat: Tensor, member: Tensor, ptr: Tensor, mode: str) -> Tensor:

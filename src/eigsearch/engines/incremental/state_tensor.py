@@ -138,12 +138,18 @@ class Pending(NamedTuple):
         side: The end of the edges that messages are gathered at.
         layouts: The layouts of what is aggregated.
         dtype: The type of the result.
+        carries: Whether it is a sum that can be carried from row to row by differences.
     """
 
     reduce: Callable[[Bags], Tensor]
     side: int
     layouts: tuple[Layout, ...]
     dtype: torch.dtype
+    carries: bool
+
+    def bags(self, context: EvalContext, own: Layout | None = None) -> Bags:
+        """Return what each row gathers, with what nodes have of their own."""
+        return context.once(bags, context, self.side, self.carries, own, *self.layouts)
 
 
 class StateTensor(LiftedTensor):
@@ -178,8 +184,8 @@ class StateTensor(LiftedTensor):
 
     def _aggregate(self) -> None:
         assert self.pending is not None
-        context, pending = self.run.context, self.pending
-        found = context.once(bags, context, pending.side, None, *pending.layouts)
+        pending = self.pending
+        found = pending.bags(self.run.context)
         self._entries, self._value, self.pending = found.layout, pending.reduce(found), None
 
     @property

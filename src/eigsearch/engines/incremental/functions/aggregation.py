@@ -13,7 +13,7 @@ from eigsearch.engines.incremental.errors import NotServed
 from eigsearch.engines.incremental.functions.alignment import whole
 from eigsearch.engines.incremental.functions.rowwise import pointwise
 from eigsearch.engines.incremental.index.timelines import EdgeList
-from eigsearch.engines.incremental.pooling import pool_nodes, reduce_bags
+from eigsearch.engines.incremental.pooling import carried_rows, pool_nodes, reduce_bags
 from eigsearch.engines.incremental.state_tensor import (
     NUM_NODES,
     Function,
@@ -101,6 +101,9 @@ def aggregate(run: Run, source: StateTensor, index: IndexTensor, mode: str) -> S
         weight = (
             None if factor is None else factor.value.reshape(-1).index_select(0, bags.members[1])
         )
-        return reduce_bags(value, member, bags.ptr, mode, weight)
+        rows = reduce_bags(value, member, bags.ptr, mode, weight)
+        return rows if bags.differences is None else carried_rows(rows, value, bags.differences)
 
-    return run.pending(Pending(reduce, index.side, layouts, value.dtype), source.shape[1:])
+    carries = mode == "sum" and factor is None and value.is_floating_point()
+    pending = Pending(reduce, index.side, layouts, value.dtype, carries)
+    return run.pending(pending, source.shape[1:])

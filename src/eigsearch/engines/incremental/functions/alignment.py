@@ -7,7 +7,6 @@ from typing import Any
 
 from torch import Tensor
 
-from eigsearch.engines.incremental.bags import bags
 from eigsearch.engines.incremental.errors import NotServed
 from eigsearch.engines.incremental.index.state_table import StateTable
 from eigsearch.engines.incremental.index.timelines import EdgeList
@@ -47,9 +46,9 @@ def _aggregate_with(
     run: Run, pending: StateTensor, own: StateTensor, states: Sequence[StateTensor]
 ) -> tuple[Layout, list[Tensor]]:
     """Carry out an aggregation on the rows of what comes out when it is combined."""
-    context, aggregation = run.context, pending.pending
+    aggregation = pending.pending
     assert aggregation is not None
-    found = context.once(bags, context, aggregation.side, own.entries, *aggregation.layouts)
+    found = aggregation.bags(run.context, own.entries)
     assert found.own is not None
     rows = {id(own): own.value.index_select(0, found.own), id(pending): aggregation.reduce(found)}
     return found.layout, [rows[id(state)] for state in states]

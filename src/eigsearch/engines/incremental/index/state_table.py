@@ -84,20 +84,25 @@ class StateTable:
     def _base(self) -> Array:
         return np.searchsorted(self.key, self.timelines.time_ptr[:-1])
 
-    def propagate(self) -> StateTable:
-        """Return the rows one layer on: what an edge, a neighbour or the node itself changes."""
+    def propagate(self, wanted: Array | None = None) -> StateTable:
+        """Return the rows one layer on: what an edge, a neighbour or the node itself changes.
+
+        Neighbours change the wanted nodes only, where some are given: at a hub, those of the
+        others would be as many as pairs of its neighbours.
+        """
         moved = (self.time > 0 if self.fresh is None else self.fresh).nonzero()[0]
-        reached = self._along_edges(self.node.take(moved), self.time.take(moved))
+        reached = self._along_edges(self.node.take(moved), self.time.take(moved), wanted)
         key = self._union(self.key, self.timelines.changed[0], reached)
         fresh = np.ones(len(key), bool)
         table = StateTable(self.timelines, key, self.depth + 1, True, fresh, self._lineage)
         fresh[table.find(self.key)] = False
         return table
 
-    def _along_edges(self, node: Array, time: Array) -> Array:
+    def _along_edges(self, node: Array, time: Array, wanted: Array | None) -> Array:
         """Return the (node, time) pairs that the given ones reach along one edge."""
         timelines = self.timelines
-        order, ptr = timelines.edges.by_source
+        edges = timelines.edges
+        order, ptr = edges.by_source if wanted is None else edges.by_source_into(wanted)
         member, owner, _ = gather_ranges(ptr, node)
         edge, time = order.take(member), time.take(owner)
         there = timelines.edges.present(edge, time).nonzero()[0]

@@ -79,6 +79,13 @@ class EdgeList:
         order = np.argsort(self.source, kind="stable")
         return order, ptr_from_counts(np.bincount(self.source, minlength=self.num_nodes))
 
+    def by_source_into(self, wanted: Array) -> tuple[Array, Array]:
+        """Return the edges into the wanted nodes, as `by_source` does all."""
+        order, _ = self.by_source
+        order = order.take(wanted.take(self.target.take(order)).nonzero()[0])
+        counts = np.bincount(self.source.take(order), minlength=self.num_nodes)
+        return order, ptr_from_counts(counts)
+
     @cached_property
     def changes_at(self) -> Array:
         """When each edge changes: flips, or appears; 0 for an edge that never does."""

@@ -1,0 +1,64 @@
+"""Changes: the few messages in which a row differs from the same node's row at time 0."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eigsearch.engines.incremental.index.arrays import Array, gather_ranges, ptr_from_counts
+from eigsearch.engines.incremental.index.state_table import StateTable
+from eigsearch.engines.incremental.index.timelines import EdgeList
+
+
+class Changes(NamedTuple):
+    """Messages that come and go, by the row of a table that they enter.
+
+    Attributes:
+        ptr: Where those of each row begin.
+        edge: The edge of each.
+        time: The time at which it is read: 0 for what a row loses.
+        sign: 1 for what a row gains, −1 for what it loses.
+    """
+
+    ptr: Array
+    edge: Array
+    time: Array
+    sign: Array
+
+
+def changes_of(table: StateTable, edges: EdgeList, below: StateTable | None) -> Changes:
+    """Return what the messages of each row of a toggling table have more and less than at time 0.
+
+    Args:
+        table: The rows, which cover edges.
+        edges: The edges that messages pass along.
+        below: The states that are sent; None for messages that do not change with time.
+    """
+    edge = edges.changes_at.nonzero()[0]
+    time = edges.changes_at.take(edge)
+    there = edges.appears_at.take(edge) == 0
+    parts = [(edge, time, np.where(there, 0, time), np.where(there, -1, 1))]
+    if below is not None:
+        edge, time = _passing(table, edges, below)
+        gained, lost = np.ones(len(edge), np.int64), np.zeros(len(edge), np.int64)
+        parts += [(edge, time, time, gained), (edge, time, lost, lost - 1)]
+    edge, time, read, sign = (np.concatenate(column) for column in zip(*parts, strict=True))
+    entered = table.timelines.time_ptr.take(edges.target).take(edge) + time
+    row = table.find(entered)
+    known = (table.key.take(row) == entered).nonzero()[0]  # rows out of reach are not there
+    chosen = known.take(row.take(known).argsort(kind="stable"))
+    ptr = ptr_from_counts(np.bincount(row.take(known), minlength=len(table)))
+    return Changes(ptr, edge.take(chosen), read.take(chosen), sign.take(chosen))
+
+
+def _passing(table: StateTable, edges: EdgeList, below: StateTable) -> tuple[Array, Array]:
+    """Return the edges into rows along which a state other than at time 0 passes, and when."""
+    moved = (below.time > 0).nonzero()[0]
+    wanted = np.zeros(edges.num_nodes, bool)
+    wanted[table.node] = True
+    order, ptr = edges.by_source_into(wanted)
+    member, owner, _ = gather_ranges(ptr, below.node.take(moved))
+    edge, time = order.take(member), below.time.take(moved).take(owner)
+    stays = ((edges.appears_at.take(edge) == 0) & (edges.flips_at.take(edge) != time)).nonzero()[0]
+    return edge.take(stays), time.take(stays)
