@@ -38,7 +38,7 @@ def compare(
 ) -> eigsearch.SubgraphExplanation:
     numbers = twin.group_edges(data, "auto") if edges == "auto" else [-1] * data.num_edges
     if hops is not None and edges == "auto":
-        numbers = twin.only_reaching(data, numbers, asked.node, hops)
+        numbers = twin.only_reaching(data, numbers, asked.anchors, hops)
     answer = slow.explain(predict(model), data, asked, groups, baselines(data, baseline), numbers)
     ex = eigsearch.explain(
         model, data, target=asked.target, node=asked.node, task=asked.task,
@@ -127,7 +127,7 @@ def test_columns_of_a_node(edges: str, task: str) -> None:
 def test_features_of_nodes_around_a_node() -> None:
     model = make_net("GIN", None)
     data = without_unused(house(), model)
-    reaching = twin.only_reaching(data, twin.group_edges(data, "auto"), 5, 2)
+    reaching = twin.only_reaching(data, twin.group_edges(data, "auto"), (5,), 2)
     ends = data.edge_index[:, [g >= 0 for g in reaching]].unique().tolist()
     ex = compare(
         data, model, slow.nodes(data, ends), twin.Asked(1, node=5), hops=2, features="nodes"
