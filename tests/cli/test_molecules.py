@@ -112,3 +112,33 @@ def test_train_without_classes_says_what_to_name(table) -> None:
     columns = Columns(smiles="structure", label="logS")
     with pytest.raises(InputError, match=r"--label-column to name classes .*\(got logS\)"):
         load_data(None, Path("mols.csv"), None, in_memory=True, columns=columns)
+
+
+def test_view_writes_tables_pages_grids_and_substructures(run, table) -> None:
+    pd.concat([pd.read_csv("mols.csv")] * 2).to_csv("mols.csv", index=False)
+    run(*EXPLAIN, "--label-column", "tox", "--out", "res")
+    run("view", "res", "--out", "summary.xlsx", "--substructures", "motifs.csv")
+    lines = pd.read_excel("summary.xlsx")
+    assert lines["name"].tolist() == ["a", "b", "c", "d"] * 2
+    assert set(lines["target"]) <= {"no", "yes"}
+    assert lines["label"].tolist() == ["no", "yes"] * 4
+    assert lines["rationale"].str.contains(r"\*").any()
+    assert "smarts" in Path("motifs.csv").read_text()
+    run("view", "res", "--out", "pages/")
+    assert [path.name for path in sorted(Path("pages").iterdir())] == [
+        f"graph-{number:06d}.html" for number in range(8)
+    ]
+    run("view", "res", "--out", "grid.pdf")
+    assert Path("grid.pdf").read_bytes().startswith(b"%PDF")
+    run("view", "res", "--index", "1", "--out", "one.graphml")
+    assert "<graphml" in Path("one.graphml").read_text()
+
+
+def test_summary_table_reads_in_duckdb(run, table) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    run(*EXPLAIN, "--out", "res")
+    run("view", "res", "--out", "summary.parquet")
+    query = """SELECT name, "top edges" FROM 'summary.parquet' WHERE size >= 1 ORDER BY gain DESC"""
+    found = duckdb.sql(query).fetchall()
+    assert {name for name, _ in found} == {"a", "b", "c", "d"}
+    assert all("–" in edges for _, edges in found)

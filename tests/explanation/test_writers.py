@@ -16,7 +16,7 @@ def test_find_writer_known_form_returns_a_function(form: str) -> None:
 
 
 def test_find_writer_unknown_suffix_raises_with_the_known_ones() -> None:
-    expected = r"ends in \.json, \.html, \.svg or \.png \(got '\.gif'\)"
+    expected = r"ends in \.json, \.html, \.svg, .* or \.cyjs \(got '\.gif'\)"
     with pytest.raises(InputError, match=expected):
         find_writer(".gif")
 

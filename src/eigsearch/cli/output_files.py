@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,9 +11,11 @@ from eigsearch.cli.directories import check_directory
 from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.store import Row
-from eigsearch.visualization import Names, comparison_page, gallery_page, save_figure
+from eigsearch.visualization import Names, comparison_page, gallery_page, save_figure, save_grid
 
-_SUFFIXES = (".html", ".svg", ".png", ".json")
+_SUFFIXES = (".html", ".svg", ".png", ".pdf", ".json", ".graphml", ".cyjs")
+_GRID = (".svg", ".png", ".pdf")
+_TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
 
 
 def check_outputs(directory: Path | None, page: Path | None, count: int) -> None:
@@ -38,7 +40,7 @@ def check_comparison(page: Path) -> None:
 def write_page(
     explanations: Iterable[SubgraphExplanation], path: Path, names: Names, rows: Iterable[Row]
 ) -> Path:
-    """Write a gallery, or the page or picture of a single explanation; return the path.
+    """Write a gallery, a grid, or the page or picture of a single explanation; return the path.
 
     `rows` are those of the run, failed ones included; they hold the numbers of the graphs.
     """
@@ -47,8 +49,33 @@ def write_page(
         path.parent.mkdir(parents=True, exist_ok=True)
         return found[0].save(path, names)
     _check_suffix(path, len(found))
+    if path.suffix in _GRID:
+        return save_grid(found, path, names)
     numbers = [row["index"] for row in rows if not row["error"]]
     return _write(path, gallery_page(found, names, numbers))
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a file of this name is a table."""
+    return path.suffix in _TABLES
+
+
+def is_directory(path: Path) -> bool:
+    """Return whether a name without a suffix, or a directory that is there, takes many pages."""
+    return path.is_dir() or not path.suffix
+
+
+def write_pages(
+    explanations: Sequence[SubgraphExplanation], directory: Path, names: Names, rows: Iterable[Row]
+) -> Path:
+    """Write one page per explanation into a directory, named by graph or node; return it."""
+    check_directory(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    keys = [(row["index"], row["node"]) for row in rows if not row["error"]]
+    for explanation, (index, node) in zip(explanations, keys, strict=True):
+        name = f"graph-{index:06d}" if node is None else f"node-{node:06d}"
+        explanation.save(directory / f"{name}.html", names)
+    return directory
 
 
 def write_comparison(
@@ -77,10 +104,10 @@ def _check_suffix(path: Path, count: int) -> None:
             f"Expected a page that ends in one of {', '.join(_SUFFIXES)} (got {path.name!r}). "
             "Choose another suffix."
         )
-    if path.suffix != ".html" and count != 1:
+    if path.suffix not in (".html", *_GRID) and count != 1:
         raise InputError(
             f"Expected one explanation for a {path.suffix} file (got {count}). "
-            "Choose one with --index or --node, or write a .html page of all."
+            "Choose one with --index or --node, or write a page (.html) or a grid (.svg, .pdf)."
         )
 
 

@@ -15,6 +15,7 @@ from torch_geometric.explain import Explanation
 from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.errors import InputError
 from eigsearch.explanation.features import features_of, per_entry, removed_features, squeezed
+from eigsearch.explanation.graph_export import to_networkx
 from eigsearch.explanation.notes import note_on_gain
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
 from eigsearch.explanation.sentence import TargetName, agreement_sentence, sentence
@@ -29,6 +30,7 @@ from eigsearch.search.near_optimal import near_optimal_prefixes
 from eigsearch.tasks import anchors_of, level_of
 
 if TYPE_CHECKING:
+    import networkx as nx
     from matplotlib.axes import Axes
 
     from eigsearch.visualization import Names
@@ -365,6 +367,10 @@ class SubgraphExplanation:
             "curve": self.curve,
         }
 
+    def to_networkx(self) -> nx.DiGraph:
+        """Return the evaluated graph with `kept`, `score` and `rank` of its edges."""
+        return to_networkx(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the features, as plain Python values."""
         return to_plain(self)
@@ -378,7 +384,8 @@ class SubgraphExplanation:
         """Write the explanation to a file and return its path; the suffix says how.
 
         `.json` holds everything but the features and reads back with `load`; `.html` is a page to
-        look at, `.svg` and `.png` are pictures. `names` says what to call classes and nodes there.
+        look at; `.svg`, `.png` and `.pdf` are pictures; `.graphml` (Gephi) and `.cyjs` (Cytoscape)
+        are graphs for other programs. `names` says what to call classes and nodes there.
         """
         path = Path(path)
         if path.suffix == ".json":

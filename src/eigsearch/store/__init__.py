@@ -5,6 +5,7 @@ from eigsearch.store.manifest import Manifest, read_manifest
 from eigsearch.store.reader import read, rows
 from eigsearch.store.rows import Row, RowKey, explanation_of
 from eigsearch.store.summary import MEANS, summarize
+from eigsearch.store.summary_table import summary_table
 from eigsearch.store.writer import Writer
 
 Subject = RowKey  # the name until 0.1
@@ -23,4 +24,5 @@ __all__ = [
     "read_manifest",
     "rows",
     "summarize",
+    "summary_table",
 ]

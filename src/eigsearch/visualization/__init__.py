@@ -7,6 +7,7 @@ from eigsearch.visualization.explanation import (
     save_explanation,
 )
 from eigsearch.visualization.figure import plot, plot_curve, save_figure
+from eigsearch.visualization.figure_grid import save_grid
 from eigsearch.visualization.gallery import gallery_page, save_gallery
 from eigsearch.visualization.labels import Names
 
@@ -22,4 +23,5 @@ __all__ = [
     "save_explanation",
     "save_figure",
     "save_gallery",
+    "save_grid",
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigsearch._utils.atomic_files import atomic_path
-from eigsearch.errors import MissingExtraError
+from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.visualization.colors import ROLES
 from eigsearch.visualization.graph_drawing import Drawing, draw
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 _INCHES = 0.012  # per unit of a drawing: a bond is half an inch long
 _LARGEST = 9.0
 _CURVE_WIDTH = 3.6
+_UNDATED: dict[str, dict[str, None]] = {
+    ".svg": {"Date": None},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None},
+}
 
 
 def plot(
@@ -37,7 +42,7 @@ def plot(
     """
     names = names or Names()
     drawing = draw([explanation], names)
-    with _deterministic():
+    with deterministic():
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -73,11 +78,11 @@ def plot_curve(explanation: SubgraphExplanation, ax: Axes, unit: str = "edge") -
 def save_figure(
     explanation: SubgraphExplanation, path: str | Path, names: Names | None = None
 ) -> Path:
-    """Write the graph, the curve and the sentence as an SVG or PNG and return its path."""
+    """Write the graph, the curve and the sentence as SVG, PNG or PDF and return its path."""
     path, names = Path(path), names or Names()
     drawing = draw([explanation], names)
     unit = unit_of(drawing)
-    with _deterministic():
+    with deterministic():
         figure, graph, curve = _two_panels(*_extent(drawing))
         Artist(graph, explanation, drawing).draw()
         if len(explanation.curve):
@@ -86,9 +91,19 @@ def save_figure(
             curve.axis("off")
         text = as_text(sentence(explanation, names, unit))
         figure.suptitle(text, x=0.02, ha="left", fontsize=11, color=INK)
-        undated = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-        with atomic_path(path) as aside:
-            figure.savefig(aside, format=path.suffix[1:], metadata=undated, dpi=200)
+        return write_figure(figure, path)
+
+
+def write_figure(figure: Figure, path: Path) -> Path:
+    """Write a figure without the date, as SVG, PNG or PDF; return its path."""
+    if path.suffix not in _UNDATED:
+        raise InputError(
+            f"Expected a figure to end in one of {', '.join(_UNDATED)} (got {path.name!r}). "
+            "Choose another suffix."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(path) as aside:
+        figure.savefig(aside, format=path.suffix[1:], metadata=_UNDATED[path.suffix], dpi=200)
     return path
 
 
@@ -107,7 +122,7 @@ def _two_panels(width: float, height: float) -> tuple[Figure, Axes, Axes]:
 
 
 @contextmanager
-def _deterministic() -> Iterator[None]:
+def deterministic() -> Iterator[None]:
     """Use fixed matplotlib settings, so that a figure has the same bytes everywhere."""
     try:
         import matplotlib

@@ -40,15 +40,25 @@ def read_molecule(data: Data, names: Names) -> Molecule | None:
 
     Reads an RDKit `data.mol` or `data.smiles` if RDKit is installed, otherwise the atom labels.
     """
-    pairs = _pairs(data)
-    for mol in _mols(data):
-        if mol.GetNumAtoms() == data.num_nodes and set(_bonds(mol)) == pairs:
-            return _from_mol(mol)
+    mol, pairs = rdkit_molecule(data), _pairs(data)
+    if mol is not None:
+        return _from_mol(mol)
     labels = names.labels(data)
     if labels is None or not names.are_elements:
         return None
     orders = dict.fromkeys(sorted(pairs), 1.0) | _orders(data, names)
     return Molecule(tuple(labels), tuple(labels), orders)
+
+
+def rdkit_molecule(data: Data) -> Any:
+    """Return the RDKit molecule whose atoms and bonds the graph has, or None."""
+    pairs = _pairs(data)
+    matching = (
+        mol
+        for mol in _mols(data)
+        if mol.GetNumAtoms() == data.num_nodes and set(_bonds(mol)) == pairs
+    )
+    return next(matching, None)
 
 
 def coordinates(molecule: Molecule) -> Positions | None:

@@ -17,7 +17,16 @@ def view(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write a gallery to this .html file; of one explanation its .html, .svg or .png."
+            help="A gallery (.html), a grid of pictures (.svg, .png, .pdf), a table (.csv, .xlsx, "
+            ".parquet), or a directory for one page per row (pages/). Of one explanation also "
+            ".json, .graphml (Gephi) and .cyjs (Cytoscape)."
+        ),
+    ] = None,
+    substructures: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the fragments that recur in explanations of molecules, with SMARTS, counts "
+            "and enrichment, to this table (.csv, .xlsx, .parquet)."
         ),
     ] = None,
     json: flags.AsJson = False,
@@ -31,19 +40,32 @@ def view(
         eigsearch view results --out gallery.html
 
         eigsearch view results --index 3 --out picture.svg
+
+        eigsearch view results --out summary.xlsx
+
+        eigsearch view results --out pages/
     """
     from eigsearch import store
+    from eigsearch._utils.table_files import save_table
     from eigsearch.cli.console import print_json, print_line, print_note
-    from eigsearch.cli.output_files import write_page
     from eigsearch.cli.row_selection import select_rows
     from eigsearch.cli.tables import print_sentences
+    from eigsearch.cli.view_output import write_view
+    from eigsearch.molecules import substructures as recurring
     from eigsearch.visualization import Names
 
     manifest = store.read_manifest(store.ResultDirectory(path).manifest_path)
     rows = select_rows(path, manifest, index, node)
     names = Names.from_lists(manifest.config.get("dataset", str(path)), manifest.names)
     found = [store.explanation_of(row, manifest.options) for row in rows if not row["error"]]
-    page = None if out is None else write_page(found, out, names, rows)
+    page = None if out is None else write_view(path, found, out, names, rows)
+    if substructures is not None:
+        fragments = recurring(found, names)
+        save_table(fragments, substructures)
+        if not fragments:
+            print_note(
+                "No fragment of two bonds or more is in two explanations; the table is empty."
+            )
     if json:
         print_json({"manifest": manifest.config, "rows": rows, "report": page})
         return
