@@ -111,6 +111,12 @@ class Options:
         "default all that its forward names and the graph has.",
         panel=None,
     )
+    levels: Mapping[str, str] | None = _option(
+        None,
+        "What attributes belong to where lengths leave that open: `node`, `edge` or `graph` by "
+        'name, such as {"temperature": "graph"}.',
+        panel=None,
+    )
     forward: Forward | None = _option(
         None,
         "A callable `(model, batch) -> output` for models with an unusual signature.",
@@ -150,6 +156,7 @@ class Options:
     def __post_init__(self) -> None:
         from eigsearch.engines import ENGINES
         from eigsearch.inference.output_type import check_names
+        from eigsearch.inputs.attributes import check_levels
         from eigsearch.search import check_min_size, check_sparsity
         from eigsearch.search.sizes import check_max_size
 
@@ -171,6 +178,7 @@ class Options:
                 f"Expected `target_link` to be 'keep' or 'drop' (got {self.target_link!r}). "
                 "Choose one."
             )
+        check_levels(self.levels)
         _check_positive("max_batch_nodes", self.max_batch_nodes, "the measured default")
         _check_positive("max_memory", self.max_memory, "no limit")
         self.strategy()
@@ -244,6 +252,7 @@ class OptionsDict(TypedDict, total=False):
     baseline: BaselineSpec
     nodes: str
     arguments: Sequence[str] | None
+    levels: Mapping[str, str] | None
     return_type: str
     task: str
     forward: Forward | None

@@ -172,12 +172,12 @@ class Pipeline:
         self.model_call, self._argument_note = choose_arguments(
             self.model_call, level, instances[0], options.groups
         )
-        memory = recall(self.model_call, *limits)
+        memory = recall(self.model_call, *limits, options.levels)
         batched = BatchedEngine(self.model_call, *limits)
         incremental = IncrementalEngine(self.model_call, *limits, reasons=memory.reasons)
         keeps_nodes = options.nodes == "keep"
         self.evaluator = AutoEvaluator(batched, incremental, memory, options.engine, keeps_nodes)
-        self._fields = FieldFinder(self.model, options.groups, batched, memory)
+        self._fields = FieldFinder(self.model, options.groups, batched, memory, options.levels)
         return self._fields
 
     def _level(self, instances: Sequence[Instance]) -> TaskLevel:

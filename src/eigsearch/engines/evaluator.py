@@ -149,6 +149,8 @@ class AutoEvaluator:
         """Return what plain calls give for graphs, which share calls where the model allows it."""
         try:
             return torch.cat(self.batched.outputs(full))
+        except MemoryBudgetError:
+            raise
         except Exception:  # a model for one graph at a time
             return torch.cat(self._alone.outputs(full))
 
@@ -243,13 +245,25 @@ class AutoEvaluator:
         if confirmed or not isinstance(first, PredictedInstance):
             return self.batched.outputs(requests)
         self._confirmed = True
-        full = Request(first, FullGraph(first.groups.count))
-        *outputs, row = self.batched.outputs([*requests, full])
-        if outputs_close(first.phi_full, first.target.phi(row)[0], tolerances.BATCH):
+        if (outputs := self._confirmed_outputs(requests, first)) is not None:
             return outputs
-        self.memory.forget()  # beside candidates, the graph gives something else than alone
+        self.memory.forget()
         self._meet(instances)
         return self.batched.outputs(requests)
+
+    def _confirmed_outputs(
+        self, requests: Sequence[Request], first: PredictedInstance
+    ) -> list[Tensor] | None:
+        """Return outputs, unless a graph gives beside candidates something else than alone."""
+        full = Request(first, FullGraph(first.groups.count))
+        try:
+            *outputs, row = self.batched.outputs([*requests, full])
+        except MemoryBudgetError:
+            raise
+        except Exception:  # graphs that shared a call before may not do so now
+            return None
+        phi = first.target.phi(row)[0]
+        return outputs if outputs_close(first.phi_full, phi, tolerances.BATCH) else None
 
     def _meet(self, instances: Sequence[PreparedInstance]) -> None:
         """Respect what is known about the model on such graphs; find it out where it is not."""

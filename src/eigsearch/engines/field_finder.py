@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from eigsearch._utils.tolerances import ENGINES, HOPS, outputs_close
 from eigsearch.candidates import FullGraph
+from eigsearch.engines.attribute_levels import open_names, settle_levels
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.model_memory import ModelMemory
 from eigsearch.engines.request import Request
@@ -19,6 +21,7 @@ from eigsearch.inference.target import short_row
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH, ReceptiveField
 from eigsearch.inputs.edge_groups import GroupSpec
 from eigsearch.inputs.instance import Instance, PreparedInstance
+from eigsearch.inputs.validation import validate_graph
 from eigsearch.tasks import TaskLevel
 
 
@@ -31,12 +34,18 @@ class FieldFinder:
     """
 
     def __init__(
-        self, model: Any, groups: GroupSpec, engine: BatchedEngine, memory: ModelMemory
+        self,
+        model: Any,
+        groups: GroupSpec,
+        engine: BatchedEngine,
+        memory: ModelMemory,
+        levels: Mapping[str, str] | None = None,
     ) -> None:
         self._model = model
         self._groups = groups
         self._engine = engine
         self._memory = memory
+        self._levels = levels or {}
         self._expected: Tensor | None = None  # the rows of the whole graph, of the last instances
         self.field: ReceptiveField | None = None  # of the model, as far as it was seen
 
@@ -48,7 +57,10 @@ class FieldFinder:
         Also returns those rows; None where a prediction is about the whole graph anyway.
         """
         if not level.has_computation_graphs:
-            return level.prepare(instances, self._groups, WHOLE_GRAPH), None
+            prepared = level.prepare(instances, self._groups, WHOLE_GRAPH)
+            settle_levels(prepared, self._levels, self._engine, self._memory)
+            return prepared, None
+        self._settle_levels(level, instances[0])
         self._expected = expected = self._whole_rows(level, instances)
         assert self.field is not None
         for field in wider_fields(self.field):
@@ -83,6 +95,17 @@ class FieldFinder:
             return True
         self.field = WHOLE_GRAPH
         return False
+
+    def _settle_levels(self, level: TaskLevel, instance: Instance) -> None:
+        """Settle levels on the whole graph, before computation graphs are cut by them."""
+        if isinstance(instance.data, Data):
+            validate_graph(instance.data)
+            if not self._levels and not open_names(instance.data, self._engine.model_call):
+                return
+        elif not self._levels:
+            return
+        whole = level.prepare([instance], self._groups, WHOLE_GRAPH)
+        settle_levels(whole, self._levels, self._engine, self._memory)
 
     def _sees_enough(
         self, prepared: Sequence[PreparedInstance], rows: Tensor, expected: Tensor

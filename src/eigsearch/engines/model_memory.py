@@ -16,6 +16,7 @@ import torch
 from eigsearch.inference.last_op import LastOp
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.model_fingerprint import Fingerprint
+from eigsearch.inputs.attributes import Level
 from eigsearch.inputs.computation_graph import ReceptiveField
 from eigsearch.inputs.instance import PreparedInstance
 
@@ -53,6 +54,7 @@ class ModelMemory:
         routes: Sizes for which the incremental engine gave what the batched one gives, by route.
         reasons: Why the incremental engine does not serve graphs, by their attributes.
         last_ops: The model's last operation, by the attributes of graphs.
+        levels: Whether attributes belong to nodes, edges or the graph, by those of graphs.
         field: How far the model sees; None where that is not known.
         isolated_nodes: Whether nodes without edges were seen not to matter to others.
     """
@@ -62,12 +64,13 @@ class ModelMemory:
     routes: dict[Hashable, Sizes] = field(default_factory=dict)
     reasons: dict[tuple[str, ...], str] = field(default_factory=dict)
     last_ops: dict[Hashable, LastOp | None] = field(default_factory=dict)
+    levels: dict[Hashable, Level] = field(default_factory=dict)
     field: ReceptiveField | None = None
     isolated_nodes: bool = False
 
     def forget(self) -> None:
         """Forget everything but the looks: a call of the model contradicted it."""
-        for known in (self.traits, self.routes, self.reasons, self.last_ops):
+        for known in (self.traits, self.routes, self.reasons, self.last_ops, self.levels):
             known.clear()
         self.field, self.isolated_nodes = None, False
 

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, get_args
 
 from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.data.storage import E_KEYS, N_KEYS
 
+from eigsearch.errors import InputError
+
 Level = Literal["node", "edge", "graph"]
 
+LEVELS: tuple[Level, ...] = get_args(Level)
 KNOWN_LEVELS = N_KEYS | E_KEYS  # names that PyG knows the level of, whatever the length
+
+
+def check_levels(levels: Mapping[str, str] | None) -> None:
+    """Raise InputError if the levels that a user names are not levels."""
+    for name, level in (levels or {}).items():
+        if level not in LEVELS:
+            raise InputError(
+                f"Expected `levels` to give each attribute 'node', 'edge' or 'graph' (got "
+                f"{level!r} for {name!r}). Choose one."
+            )
 
 
 def attribute_level(data: Data, name: str) -> tuple[Level, int]:
@@ -37,6 +50,29 @@ def common_level(levels: Iterable[Level]) -> Level:
     """
     told = set(levels)
     return next(level for level in ("graph", "edge", "node") if level in told)
+
+
+def level_by_lengths(name: str, graphs: Sequence[Data]) -> Level | None:
+    """Return the level of an attribute that several graphs give away; None where they do not.
+
+    What is equally long in graphs of different size belongs to the graph; what is as long as each
+    of them has nodes, or edges, belongs to those.
+    """
+    lengths = [_length(graph, name) for graph in graphs]
+    nodes = [int(graph.num_nodes) for graph in graphs]
+    edges = [int(graph.num_edges) for graph in graphs]
+    if len(set(lengths)) > 1:
+        return "node" if lengths == nodes else "edge" if lengths == edges else "graph"
+    by_nodes, by_edges = lengths[0] in nodes, lengths[0] in edges
+    differ = (by_nodes and len(set(nodes)) > 1) or (by_edges and len(set(edges)) > 1)
+    return "graph" if differ and lengths not in (nodes, edges) else None
+
+
+def _length(graph: Data, name: str) -> int:
+    value = graph[name]
+    if not isinstance(value, Tensor) or not value.dim():
+        return 1
+    return value.size(graph.__cat_dim__(name, value) or 0)
 
 
 def _level(data: Data, key: str) -> Level:
