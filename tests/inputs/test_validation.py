@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Batch, Data, HeteroData
+from torch_geometric.data import Batch, Data
 from torch_geometric.nn import global_add_pool
 
 import eigsearch
-from eigsearch.errors import EigsearchError, InputError, ModelError, UnsupportedError
+from eigsearch.errors import EigsearchError, InputError, ModelError
 from eigsearch.inputs.validation import validate_graphs
 from tests.nets import house, make_net
 
@@ -61,8 +61,6 @@ def with_entry(value: float) -> Tensor:
     return x
 
 
-HETERO = HeteroData({"a": {"x": torch.ones(2, 2)}})
-
 GRAPHS = {
     "NaN features": (InputError, changed(x=with_entry(float("nan"))), "`x`"),
     "infinite features": (InputError, changed(x=with_entry(float("inf"))), "`x`"),
@@ -84,7 +82,6 @@ GRAPHS = {
         "one node",
     ),
     "a Batch": (InputError, Batch.from_data_list([plain(), plain()]), "Batch of 2"),
-    "HeteroData": (UnsupportedError, HETERO, "HeteroData"),
     "a tensor": (InputError, torch.ones(3, 3), "Tensor"),
     "None": (InputError, None, "NoneType"),
 }

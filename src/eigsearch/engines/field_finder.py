@@ -140,7 +140,7 @@ class FieldFinder:
             if self._memory.field is None:
                 with counted_calls(self._model) as calls:
                     rows.append(self._engine.rows_of_whole(level, graph, alike))
-                self._memory.field = expected_field(self._model, calls)
+                self._memory.field = expected_field(self._model, calls, graph.schema is not None)
             else:
                 rows.append(self._engine.rows_of_whole(level, graph, alike))
             self.field = self.field or self._memory.field

@@ -21,6 +21,7 @@ _NODES_BY_NUMBER = (
     "The model depends on the numbers of nodes, so all nodes stay when edges are removed "
     "(nodes='keep')."
 )
+_OTHER_TYPE = " Or an explained node is of another type than the model takes."
 _FIXED_NODES = (
     "The model takes no graph with fewer nodes, so all nodes stay when edges are removed "
     "(nodes='keep')."
@@ -153,7 +154,10 @@ def _note_on_nodes(engine: BatchedEngine, samples: Sequence[PreparedInstance]) -
         except Exception:
             raise error from None
         return _FIXED_NODES
-    return "" if _relabelling_changes_nothing(engine, instance) else _NODES_BY_NUMBER
+    if _relabelling_changes_nothing(engine, instance):
+        return ""
+    typed = instance.schema is not None and instance.anchors
+    return _NODES_BY_NUMBER + (_OTHER_TYPE if typed else "")
 
 
 def _relabelling_changes_nothing(engine: BatchedEngine, instance: PreparedInstance) -> bool:

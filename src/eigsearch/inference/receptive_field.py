@@ -27,9 +27,14 @@ _OUT_DEGREE_LAYERS = {"ChebConv"}
 _CHOOSING_LAYERS = {"ClusterPooling", "EdgePooling", "MemPooling", "SelectTopK"}
 
 
-def expected_field(model: Any, calls: Mapping[MessagePassing, int]) -> ReceptiveField:
-    """Return the receptive field that a model's layers and the calls of them suggest."""
-    hops = count_hops(model, calls)
+def expected_field(
+    model: Any, calls: Mapping[MessagePassing, int], typed: bool = False
+) -> ReceptiveField:
+    """Return the receptive field that a model's layers and the calls of them suggest.
+
+    Layers of a model for typed graphs that are filed by type pass messages side by side.
+    """
+    hops = count_hops(model, calls, typed)
     if hops is None:
         return WHOLE_GRAPH
     return ReceptiveField(hops, uses_out_degrees(model), message_flow(model))
@@ -51,12 +56,15 @@ def wider_fields(field: ReceptiveField) -> Iterator[ReceptiveField]:
     yield WHOLE_GRAPH
 
 
-def count_hops(model: Any, calls: Mapping[MessagePassing, int] | None = None) -> int | None:
+def count_hops(
+    model: Any, calls: Mapping[MessagePassing, int] | None = None, typed: bool = False
+) -> int | None:
     """Return how many hops away an edge can be and still change a node's output.
 
     Args:
         model: The model.
         calls: How often each layer was called; once where a layer is missing.
+        typed: Whether layers in one `ModuleDict` are for different types, and so one hop.
 
     Returns:
         The number of hops; None where any edge may matter, because the model has no message
@@ -68,7 +76,23 @@ def count_hops(model: Any, calls: Mapping[MessagePassing, int] | None = None) ->
     if any(type(module).__name__ in _CHOOSING_LAYERS for module in _modules(model)):
         return None
     by_degree = any(_uses_source_degree(layer) for layer in layers)
-    return sum(_layer_hops(layer) * calls.get(layer, 1) for layer in layers) + by_degree
+    hops = {layer: _layer_hops(layer) * calls.get(layer, 1) for layer in layers}
+    if typed:
+        hops = _side_by_side(model, hops)
+    return sum(hops.values()) + by_degree
+
+
+def _side_by_side(model: Any, hops: dict[MessagePassing, int]) -> dict[MessagePassing, int]:
+    """Return the hops of layers, of those in one `ModuleDict` only the most that one has."""
+    left = dict(hops)
+    for module in _modules(model):
+        if isinstance(module, torch.nn.ModuleDict):
+            beside = sorted(
+                (each for each in module.values() if each in left), key=left.__getitem__
+            )
+            for layer in beside[:-1]:
+                del left[layer]
+    return left
 
 
 @contextmanager

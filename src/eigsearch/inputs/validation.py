@@ -11,7 +11,8 @@ from torch import Tensor
 from torch_geometric import EdgeIndex
 from torch_geometric.data import Batch, Data, HeteroData
 
-from eigsearch.errors import InputError, UnsupportedError
+from eigsearch.errors import InputError
+from eigsearch.inputs.typed_validation import validate_typed_graph
 
 _FINITE = ("x", "edge_attr", "edge_weight", "pos")
 _PER_EDGE = ("edge_attr", "edge_weight")
@@ -66,17 +67,15 @@ def _floating(value: Any) -> bool:
 
 
 def validate_graph(data: Any) -> None:
-    """Refuse, with one sentence, anything that is not a sound homogeneous graph."""
-    if isinstance(data, HeteroData):
-        raise UnsupportedError(
-            "Expected a homogeneous graph (got HeteroData). Heterogeneous graphs are not supported "
-            "yet; `data.to_homogeneous()` gives one where the model can use it."
-        )
+    """Refuse, with one sentence, anything that is not a sound graph, typed or not."""
     if isinstance(data, Batch):
         raise InputError(
             f"Expected one graph (got a Batch of {data.num_graphs}). "
             "Pass `batch.to_data_list()` to `explain_dataset`."
         )
+    if isinstance(data, HeteroData):
+        validate_typed_graph(data)
+        return
     if not isinstance(data, Data):
         raise InputError(
             f"Expected `data` to be a torch_geometric.data.Data (got {type(data).__name__}). "

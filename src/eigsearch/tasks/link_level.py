@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from torch import Tensor
+from torch_geometric.data import HeteroData
 
-from eigsearch.errors import ModelError
+from eigsearch.errors import InputError, ModelError
 from eigsearch.inputs.computation_graph import ComputationGraphs
 from eigsearch.inputs.instance import Instance, PreparedInstance
 from eigsearch.inputs.relations import Reverse
@@ -37,9 +38,12 @@ class LinkLevel(AnchoredLevel):
         self._target_link = target_link
 
     def names(self, instance: Instance) -> Sequence[NodeName]:
-        """Return the two ends."""
-        assert instance.link is not None
-        return instance.link
+        """Return the two ends; raise InputError if links of the graph have ends of other types."""
+        link = instance.link
+        assert link is not None
+        if isinstance(instance.data, HeteroData) and not isinstance(link[0], int):
+            _check_end_types(instance.data, (link[0][0], link[1][0]))
+        return link
 
     def absent_edges(self, graphs: ComputationGraphs, anchors: Sequence[int]) -> np.ndarray:
         """Return the link itself and its reverses, where they are to be dropped."""
@@ -100,3 +104,14 @@ class LinkLevel(AnchoredLevel):
     def label(self, names: Sequence[NodeName]) -> str:
         """Return "link 3–7" for the link from node 3 to node 7."""
         return f"link {node_label(names[0])}–{node_label(names[1])}"
+
+
+def _check_end_types(data: HeteroData, ends: tuple[str, str]) -> None:
+    """Raise InputError if the graph lists links to predict, and none between these types."""
+    known = [kind for kind in data.edge_types if LINK_INPUT in data[kind]]
+    if known and ends not in [(source, target) for source, _, target in known]:
+        source, _, target = known[0]
+        raise InputError(
+            f"Expected a link from {source} to {target}, as the graph lists links to predict (got "
+            f"one from {ends[0]} to {ends[1]}). Pass (({source!r}, …), ({target!r}, …))."
+        )

@@ -1,0 +1,79 @@
+"""Sound typed graphs: what is refused, with one sentence, before any model is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import HeteroData
+
+from eigsearch.errors import InputError
+from eigsearch.inputs.relations import EdgeType
+
+_INTEGERS = (torch.int32, torch.int64)
+
+
+def validate_typed_graph(data: HeteroData) -> None:
+    """Refuse, with one sentence, a typed graph that is not sound."""
+    counts = {kind: _node_count(data, kind) for kind in data.node_types}
+    if not sum(counts.values()):
+        raise InputError("Expected a graph with at least one node (got none). Remove empty graphs.")
+    for kind in data.edge_types:
+        _check_edges(data[kind].get("edge_index"), kind, counts)
+        _check_edge_attributes(data[kind], kind)
+    for store in data.stores:
+        _check_finite(store)
+
+
+def _node_count(data: HeteroData, kind: str) -> int:
+    count = data[kind].num_nodes
+    if count is None:
+        raise InputError(
+            f"Expected the nodes of type {kind} to be counted (got neither features nor their "
+            f"number). Set data[{kind!r}].num_nodes."
+        )
+    return int(count)
+
+
+def _check_edges(edge_index: Any, kind: EdgeType, counts: dict[str, int]) -> None:
+    shaped = isinstance(edge_index, Tensor) and edge_index.dim() == 2 and edge_index.size(0) == 2
+    if not shaped or edge_index.dtype not in _INTEGERS:
+        shape = list(edge_index.shape) if isinstance(edge_index, Tensor) else "none"
+        raise InputError(
+            f"Expected the `edge_index` of {kind} to hold integers of shape [2, E] (got {shape}). "
+            "Stack sources and targets as two rows."
+        )
+    for node_type, ends in zip((kind[0], kind[2]), edge_index, strict=True):
+        if node_type not in counts:
+            raise InputError(
+                f"Expected the ends of {kind} to be node types of the graph (got {node_type!r}, "
+                f"which has no nodes). Set data[{node_type!r}].x or .num_nodes."
+            )
+        last = counts[node_type] - 1
+        if ends.numel() and not 0 <= int(ends.min()) <= int(ends.max()) <= last:
+            raise InputError(
+                f"Expected {kind} to name nodes of type {node_type} from 0 to {last} (got "
+                f"{int(ends.min())} to {int(ends.max())}). Check the node numbering."
+            )
+
+
+def _check_edge_attributes(store: Any, kind: EdgeType) -> None:
+    for key in ("edge_attr", "edge_weight"):
+        value, edges = store.get(key), store.edge_index.size(1)
+        if isinstance(value, Tensor) and (value.dim() == 0 or value.size(0) != edges):
+            raise InputError(
+                f"Expected `{key}` of {kind} to have one row for each of {edges} edges (got shape "
+                f"{list(value.shape)}). Check that it was made for this `edge_index`."
+            )
+
+
+def _check_finite(store: Any) -> None:
+    for key in ("x", "edge_attr", "edge_weight", "pos"):
+        value = store.get(key)
+        dense = isinstance(value, Tensor) and value.layout is torch.strided
+        if dense and value.is_floating_point() and not bool(torch.isfinite(value).all()):
+            raise InputError(
+                f"Expected `{key}` of {store._key} to be finite (got NaN or infinite entries). "
+                "Clean the features before explaining."
+            )
