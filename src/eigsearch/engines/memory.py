@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from torch import Tensor, UntypedStorage
+import torch
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -37,14 +38,14 @@ class _Meter(TorchDispatchMode):
     ) -> Any:
         kwargs = kwargs or {}
         made = func(*args, **kwargs)
-        given = {_storage(tensor).data_ptr() for tensor in _tensors((args, kwargs))}
+        given = {_storage(tensor)[0] for tensor in _tensors((args, kwargs))}
         for tensor in _tensors(made):
-            if _storage(tensor).data_ptr() not in given | self._known:
-                self._watch(tensor)
+            place, size = _storage(tensor)
+            if place not in given | self._known:
+                self._watch(tensor, place, size)
         return made
 
-    def _watch(self, tensor: Tensor) -> None:
-        place, size = _storage(tensor).data_ptr(), _storage(tensor).nbytes()
+    def _watch(self, tensor: Tensor, place: int, size: int) -> None:
         self._known.add(place)
         self._held += size
         self.peak = max(self.peak, self._held)
@@ -59,8 +60,15 @@ def _tensors(values: Any) -> list[Tensor]:
     return [leaf for leaf in tree_leaves(values) if isinstance(leaf, Tensor)]
 
 
-def _storage(tensor: Tensor) -> UntypedStorage:
-    return tensor.untyped_storage()
+def _storage(tensor: Tensor) -> tuple[int, int]:
+    """Return where the numbers of a tensor are, and the bytes that they take."""
+    if tensor.layout is torch.strided:
+        storage = tensor.untyped_storage()
+        return storage.data_ptr(), storage.nbytes()
+    values = tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()
+    # beside each number the indices of its place, of eight bytes each
+    size = values.untyped_storage().nbytes() + 8 * tensor.dim() * values.size(0)
+    return values.untyped_storage().data_ptr(), size
 
 
 def measure_peak_bytes(compute: Callable[[], Result]) -> tuple[Result, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -79,4 +80,8 @@ class _Recorder(TorchDispatchMode):
 
 
 def _storage(tensor: Tensor) -> int:
+    if tensor.layout is torch.sparse_coo:
+        return _storage(tensor._values())
+    if tensor.layout is not torch.strided:
+        return _storage(tensor.values())
     return tensor.untyped_storage().data_ptr()

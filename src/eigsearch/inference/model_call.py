@@ -56,6 +56,7 @@ class ModelCall:
             self._parameters = _chosen_parameters(self._parameters, arguments)
         self._chosen = arguments is not None
         self.takes_object = forward is not None or _takes_object(self._parameters)
+        self.takes_gradients = False  # whether its forward was seen to differentiate
         self._accepted: set[tuple[str, ...]] = set()  # names of attributes that were enough
         bare = unwrap_partial(model)
         modules = bare.modules() if isinstance(bare, torch.nn.Module) else ()
@@ -231,6 +232,19 @@ class ModelCall:
                         module._buffers.update(buffers)
 
     def _output(self, batch: Batch) -> Any:
+        """Return what the model gives; with gradients where its forward takes some itself."""
+        if not self.takes_gradients:
+            try:
+                return self._call(batch)
+            except RuntimeError as error:
+                if not _asks_for_gradients(error) or type(batch["edge_index"]) is not Tensor:
+                    raise
+        with torch.inference_mode(False), torch.enable_grad():
+            output = self._call(batch.clone())  # which autograd may record, unlike the batch
+        self.takes_gradients = True
+        return output.detach() if isinstance(output, Tensor) else output
+
+    def _call(self, batch: Batch) -> Any:
         if self._forward is not None:
             return self._forward(self.model, batch)
         link = self._link or LinkInput()
@@ -278,6 +292,12 @@ def _check_model(model: Any) -> None:
             f"Expected `model` to be callable (got {type(model).__name__}). "
             "Pass a torch.nn.Module that predicts."
         )
+
+
+def _asks_for_gradients(error: RuntimeError) -> bool:
+    """Return whether a model failed because it differentiates in its forward."""
+    text = str(error)
+    return "does not require grad" in text or "nference tensors cannot be" in text
 
 
 def _misfit_error(batch: Batch, error: RuntimeError) -> ModelError:

@@ -32,6 +32,8 @@ def run_model(model_call: ModelCall, context: EvalContext) -> Tensor:
         NotServed: The model does something that is not known, or fails on states: it may well work
             on the graphs that they stand for.
     """
+    if model_call.takes_gradients:
+        raise NotServed("The model differentiates in its forward.")
     run = Run(context)
     try:
         with model_call.restored(), torch.inference_mode():

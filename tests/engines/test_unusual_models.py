@@ -1,0 +1,130 @@
+"""Models with sparse matrices, or with gradients inside their forward, are explained as others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.nn import (
+    ASAPooling,
+    GCNConv,
+    GraphConv,
+    GraphUNet,
+    global_add_pool,
+    global_mean_pool,
+)
+from torch_geometric.utils import to_torch_csr_tensor
+
+import eigsearch
+from eigsearch.engines.memory import measure_peak_bytes
+from eigsearch.inference.last_op import last_op
+
+
+def graph() -> Data:
+    """Return a random graph with both directions of each edge."""
+    generator = torch.Generator().manual_seed(0)
+    ends = torch.randint(12, (2, 24), generator=generator)
+    ends = ends[:, ends[0] < ends[1]].unique(dim=1)
+    x = torch.randn(12, 8, generator=generator)
+    return Data(x=x, edge_index=torch.cat([ends, ends.flip(0)], dim=1))
+
+
+class Sparse(nn.Module):
+    """Multiplies by the adjacency as a sparse matrix."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.body, self.head = nn.Linear(8, 16), nn.Linear(16, outputs)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        ones, nodes = x.new_ones(edge_index.size(1)), x.size(0)
+        adjacency = torch.sparse_coo_tensor(edge_index, ones, (nodes, nodes))
+        return self.head(global_mean_pool((adjacency @ self.body(x)).relu(), batch))
+
+
+class SparseRows(Sparse):
+    """The same with rows that are compressed."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        adjacency = to_torch_csr_tensor(edge_index, size=(x.size(0), x.size(0)))
+        return self.head(global_mean_pool((adjacency @ self.body(x)).relu(), batch))
+
+
+class UNet(nn.Module):
+    """Pools by top-k on the squared adjacency."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.body, self.head = GraphUNet(8, 16, 16, 2), nn.Linear(16, outputs)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return self.head(global_mean_pool(self.body(x, edge_index, batch), batch))
+
+
+class Asap(nn.Module):
+    """Pools clusters of neighbours."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.body, self.pool = GraphConv(8, 16), ASAPooling(16)
+        self.head = nn.Linear(16, outputs)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        x, _, _, batch, _ = self.pool(self.body(x, edge_index).relu(), edge_index, batch=batch)
+        return self.head(global_mean_pool(x, batch))
+
+
+class Forces(nn.Module):
+    """Adds the gradient of an energy to it."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.body, self.head = GCNConv(8, 16), nn.Linear(16, outputs)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        x = x.detach().clone().requires_grad_()
+        energy = self.head(global_mean_pool(self.body(x, edge_index).relu(), batch))
+        (gradient,) = torch.autograd.grad(energy.sum(), x)
+        return energy + global_add_pool(gradient, batch).sum(dim=1, keepdim=True)
+
+
+MODELS: tuple[Callable[[int], nn.Module], ...] = (Sparse, SparseRows, UNet, Asap, Forces)
+
+
+@pytest.mark.parametrize("make", MODELS)
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize("max_memory", [None, 64_000_000])
+def test_explain_unusual_model_loses_what_plain_calls_lose(
+    make: Callable[[int], nn.Module], outputs: int, max_memory: int | None
+) -> None:
+    torch.manual_seed(0)
+    model, data = make(outputs).eval(), graph()
+    task: Any = {"task": "regression"} if outputs == 1 else {"return_type": "raw"}
+    found = eigsearch.explain(model, data, max_memory=max_memory, **task)
+    subgraph = found.subgraph()
+
+    def phi(part: Data) -> float:
+        batch = torch.zeros(part.num_nodes, dtype=torch.long)
+        rows = model(part.x, part.edge_index, batch).detach()
+        return float(rows[0, 0] if outputs == 1 else rows.softmax(1)[0, found.target])
+
+    kept, whole = phi(subgraph), phi(data)
+    assert found.value == pytest.approx(whole, abs=1e-5)
+    lost = abs(whole - kept) if outputs == 1 else whole - kept
+    assert found.fidelity_minus == pytest.approx(lost, abs=1e-5)
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr])
+def test_measure_peak_bytes_of_sparse_tensors_counts_numbers_and_indices(layout: Any) -> None:
+    matrix = torch.ones(300, 300).to_sparse(layout=layout)
+    _, taken = measure_peak_bytes(lambda: matrix * 2)
+    assert 300 * 300 * 4 <= taken <= 300 * 300 * 200
+
+
+def test_last_op_after_a_sparse_product_is_found() -> None:
+    matrix, weights = torch.eye(3).to_sparse(), torch.randn(3, 3)
+    assert last_op(lambda: (matrix @ weights).softmax(dim=1)) == "probs"
