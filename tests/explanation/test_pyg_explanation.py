@@ -32,3 +32,19 @@ def test_explanation_numbers_as_many_as_nodes_are_not_cut_with_them() -> None:
 def test_size_is_the_number_of_groups_and_not_of_nodes() -> None:
     ex = eigsearch.explain(make_net(), house())
     assert ex.to_pyg().size == ex.size
+
+
+def test_threshold_topk_gives_k_edges_the_chosen_first_and_by_score() -> None:
+    found = EdgeInducedExplanation(
+        edge_index=torch.zeros(2, 6, dtype=torch.long),
+        edge_mask=torch.tensor([0.0, 1.0, 0.0, 0.0, 1.0, 0.0]),
+        edge_score=torch.tensor([0.9, 0.1, 0.2, 0.5, 0.3, 0.5]),
+    )
+    for count, edges in ((1, {4}), (2, {1, 4}), (3, {0, 1, 4}), (4, {0, 1, 3, 4})):
+        cut = found.threshold("topk", count).edge_mask
+        assert set(cut.nonzero().flatten().tolist()) == edges
+        hard = found.threshold("topk_hard", count).edge_mask
+        assert set(hard.nonzero().flatten().tolist()) == edges
+    assert found.threshold("topk", 9).edge_mask.argsort().tolist() == [2, 5, 3, 0, 1, 4]
+    assert found.edge_mask.tolist() == [0, 1, 0, 0, 1, 0]
+    assert found.threshold("hard", 0.5).edge_mask.tolist() == [0, 1, 0, 0, 1, 0]

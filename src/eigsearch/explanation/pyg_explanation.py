@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.explain import Explanation
+from torch_geometric.explain.config import ThresholdConfig, ThresholdType
 
 _NEVER_CUT = {
     "size", "num_groups", "sparsity", "fidelity_plus", "fidelity_minus", "gain", "curve",
@@ -38,6 +41,21 @@ class EdgeInducedExplanation(Explanation):
         """Tell whether an attribute belongs to edges; PyG would go by its length alone."""
         return key not in _NEVER_CUT and super().is_edge_attr(key)
 
+    def threshold(self, *args: Any, **kwargs: Any) -> Explanation:
+        """Return the explanation with masks cut by a threshold, as PyG does.
+
+        The k highest of a mask of zeros and ones are not defined, so `topk` orders the chosen
+        first and by score within each: k edges come back, also where fewer were chosen.
+        """
+        config = ThresholdConfig.cast(*args, **kwargs)
+        if config is None or config.type is ThresholdType.hard:
+            return super().threshold(config)
+        ordered = copy.copy(self)
+        for mask, score in (("edge_mask", "edge_score"), ("node_mask", "feature_score")):
+            if mask in self and score in self and self[mask].shape == self[score].shape:
+                ordered[mask] = _ordering(self[mask], self[score])
+        return super(EdgeInducedExplanation, ordered).threshold(config)
+
     def _apply_masks(
         self, node_mask: Tensor | None = None, edge_mask: Tensor | None = None
     ) -> Explanation:
@@ -45,6 +63,16 @@ class EdgeInducedExplanation(Explanation):
         if node_mask is not None and node_mask.numel() != self.num_nodes:
             node_mask = None
         return super()._apply_masks(node_mask, edge_mask)
+
+
+def _ordering(mask: Tensor, score: Tensor) -> Tensor:
+    """Return values from above 0 to 1: chosen above unchosen, by score within each."""
+    chosen, scores = mask.flatten().cpu().numpy(), score.flatten().cpu().numpy()
+    # from the lowest on; of equal ones the first comes last, so that it ranks higher
+    order = np.lexsort((-np.arange(len(chosen)), scores, chosen))
+    rank = np.empty(len(chosen))
+    rank[order] = np.arange(1, len(chosen) + 1) / max(len(chosen), 1)
+    return torch.from_numpy(rank).to(mask).reshape(mask.shape)
 
 
 def combine(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -358,11 +358,15 @@ def test_explanations_are_drawn(level: str, tmp_path: Path) -> None:
     assert path.stat().st_size > 1000
 
 
-def test_thresholds_of_pyg_apply() -> None:
+@pytest.mark.parametrize("count", [2, 7])
+def test_thresholds_of_pyg_apply(count: int) -> None:
     data = plain()
-    explainer = make_explainer(make_net(), threshold={"threshold_type": "topk", "value": 2})
+    whole = make_explainer(make_net())(data.x, data.edge_index)
+    explainer = make_explainer(make_net(), threshold={"threshold_type": "topk", "value": count})
     explanation = explainer(data.x, data.edge_index)
-    assert int(explanation.edge_mask.sum()) == 2
+    assert int((explanation.edge_mask > 0).sum()) == count
+    chosen = whole.edge_mask > 0
+    assert int((explanation.edge_mask[chosen] > 0).sum()) == min(count, int(chosen.sum()))
 
 
 def test_explanations_copy_and_pickle(tmp_path: Path) -> None:
