@@ -250,7 +250,8 @@ class Pipeline:
         """Return how an explanation of this instance is obtained."""
         engine = self.evaluator.engine_name(instance)
         reason = self.evaluator.why_batched(instance) if engine == "batched" else ""
-        notes = [self._argument_note, self.evaluator.note, instance.groups.note]
+        about_model = [self._argument_note, self.evaluator.note, self.evaluator.cost_note(instance)]
+        notes = [*about_model, instance.groups.note]
         notes.append(note_on_one_output(self._output_type))
         if self.options.engine == "incremental" and engine == "batched":
             notes.append(f"The batched engine evaluated this: {reason}")

@@ -14,6 +14,7 @@ from torch_geometric.nn import (
     GCNConv,
     GraphConv,
     GraphUNet,
+    SortAggregation,
     global_add_pool,
     global_mean_pool,
 )
@@ -128,3 +129,44 @@ def test_measure_peak_bytes_of_sparse_tensors_counts_numbers_and_indices(layout:
 def test_last_op_after_a_sparse_product_is_found() -> None:
     matrix, weights = torch.eye(3).to_sparse(), torch.randn(3, 3)
     assert last_op(lambda: (matrix @ weights).softmax(dim=1)) == "probs"
+
+
+class NoBatch(nn.Module):
+    """Takes one graph at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body, self.head = GCNConv(8, 16), nn.Linear(16, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.head(self.body(x, edge_index).relu().mean(dim=0, keepdim=True))
+
+
+class SortPool(nn.Module):
+    """Pools nodes by sorting them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body, self.pool = GCNConv(8, 16), SortAggregation(4)
+        self.head = nn.Linear(64, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return self.head(self.pool(self.body(x, edge_index), batch))
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"), [(NoBatch, "no `batch` argument"), (SortPool, "sorts nodes")]
+)
+def test_explain_model_for_one_graph_at_a_time_notes_the_cost(
+    make: type[nn.Module], reason: str
+) -> None:
+    torch.manual_seed(0)
+    found = eigsearch.explain(make().eval(), graph(), return_type="raw")
+    assert "Each candidate costs a call of its own" in found.note
+    assert reason in found.note
+
+
+def test_explain_model_with_batches_notes_no_cost() -> None:
+    torch.manual_seed(0)
+    found = eigsearch.explain(Sparse(2).eval(), graph(), return_type="raw")
+    assert "costs a call" not in found.note

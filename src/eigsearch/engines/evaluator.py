@@ -30,6 +30,18 @@ _FINE = 1e-5  # the coarsest precision in which engines can be compared; half pr
 _ROWS_OF_A_CALL = 2_048
 _COMPARED = 64  # candidates of a request that are computed again in other company
 _ENOUGH_GROUPS = 2  # a removal from fewer leaves nothing to compare
+_NO_BATCH = (
+    "Each candidate costs a call of its own, which takes several times as long: the model has no "
+    "`batch` argument to tell graphs apart."
+)
+_SORTS = (
+    "Each candidate costs a call of its own, which takes several times as long: the model sorts "
+    "nodes, and graphs that share a call may change the order of equal ones."
+)
+_DEPENDS = (
+    "Each candidate costs a call of its own, which takes several times as long: the model's output "
+    "for a graph depends on the others of its batch."
+)
 
 # A route is a kind of request that the incremental engine computes in its own way: attributes of
 # the graph, type of candidate set, kind of subgraph.
@@ -192,6 +204,14 @@ class AutoEvaluator:
         if not self._may_be_incremental:
             return "Under autocast, rounding alone makes engines disagree."
         return self.incremental.reason(instance) or "It is faster for this graph."
+
+    def cost_note(self, instance: PreparedInstance) -> str:
+        """Return why each candidate of an instance costs a call of the model, "" if it does not."""
+        if self.engine_name(instance) != "batched" or not self.batched.one_call_each(instance):
+            return ""
+        if self.batched.shares_calls:
+            return _NO_BATCH
+        return _SORTS if self.batched.model_call.sorts_nodes else _DEPENDS
 
     def serves_incrementally(self, instance: PreparedInstance) -> bool:
         """Return whether the incremental engine serves the model, as far as is known.

@@ -150,6 +150,10 @@ class BatchedEngine:
         if batch:
             yield batch
 
+    def one_call_each(self, instance: PreparedInstance) -> bool:
+        """Return whether each candidate of an instance costs a call of the model."""
+        return not self._can_mix(instance, [])
+
     def _can_mix(self, instance: PreparedInstance, batch: Sequence[Chunk]) -> bool:
         """Return whether candidates of an instance can join the call of a batch."""
         if batch and self._reads(instance) != self._reads(batch[0].request.instance):
