@@ -17,6 +17,7 @@ from tests.metrics.nets import (
     random_graph,
     undirected_mask,
 )
+from tests.nets import house, make_net
 
 SEEDS = range(4)
 
@@ -196,3 +197,9 @@ def test_characterization_is_the_harmonic_mean_of_shares():
         1 / (0.25 / 0.2 + 0.75 / 0.7)
     )
     assert float(characterization(torch.tensor(-0.1), torch.tensor(-0.5))) == 0.0
+
+
+def test_an_explanation_with_features_is_refused() -> None:
+    found = eigsearch.explain(make_net(), house(), features="columns")
+    with pytest.raises(InputError, match="Expected an explanation of edges alone"):
+        Claim.of(found)

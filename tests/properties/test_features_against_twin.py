@@ -136,6 +136,42 @@ def test_features_of_nodes_around_a_node() -> None:
     assert set(ex.feature_score.nonzero().flatten().tolist()) <= set(ends)
 
 
+class Pairs(torch.nn.Module):
+    """Scores a pair of nodes by the product of what a network says about them."""
+
+    extra = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = make_net("GIN", None)
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_label_index: Tensor) -> Tensor:
+        row = self.net(x, edge_index)
+        return row[edge_label_index[0]] * row[edge_label_index[1]]
+
+
+@pytest.mark.parametrize("features", ["columns", "nodes"])
+def test_features_of_a_link(features: str) -> None:
+    model = Pairs()
+    data = without_unused(house(), model)
+    asked = twin.Asked(1, link=(2, 6))
+    numbers = twin.only_reaching(data, twin.group_edges(data, "auto"), asked.anchors, 2)
+    near = data.edge_index[:, [g >= 0 for g in numbers]].unique().tolist()
+    groups = slow.columns(data) if features == "columns" else slow.nodes(data, near)
+    answer = slow.explain(
+        lambda graph: model(graph.x, graph.edge_index, graph.edge_label_index),
+        data, asked, groups, baselines(data, "zero"), numbers,
+    )  # fmt: skip
+    ex = eigsearch.explain(
+        model, data, link=(2, 6), target=1, task="multiclass", return_type="raw", features=features
+    )
+    found = ex.score[ex.num_edge_groups :].tolist()
+    assert found == pytest.approx(answer.feature_score, abs=1e-6)
+    assert ex.curve.fidelity_plus.tolist() == pytest.approx(answer.fidelity_plus, abs=1e-6)
+    assert ex.curve.fidelity_minus.tolist() == pytest.approx(answer.fidelity_minus, abs=1e-6)
+    assert ex.edge_mask.tolist() == answer.edge_mask
+
+
 @pytest.mark.parametrize("search", ["refine", "anchored", "exhaustive", "resweep"])
 def test_searches_report_the_gain_of_what_they_chose(search: str) -> None:
     model = make_net("GIN", "mean")

@@ -118,9 +118,8 @@ def _phi(
     if not induced or max(edges, default=-1) < 0:
         return twin.phi(predict, twin.spanning(graph, kept), asked)
     owners = _owners(data, [entries for g, entries in features.items() if g in keep])
-    subgraph, node = _induced(graph, kept, owners, asked.node)
-    there = twin.Asked(asked.target, asked.task, asked.return_type, node)
-    return twin.phi(predict, subgraph, there)
+    subgraph, anchors = _induced(graph, kept, owners, asked.anchors)
+    return twin.phi(predict, subgraph, asked.at(anchors))
 
 
 def _owners(data: Data, groups: Sequence[Sequence[Entry]]) -> set[int]:
@@ -133,17 +132,15 @@ def _owners(data: Data, groups: Sequence[Sequence[Entry]]) -> set[int]:
 
 
 def _induced(
-    data: Data, kept: Tensor, owners: set[int], node: int | None
-) -> tuple[Data, int | None]:
-    """Return the kept edges with their ends and with the owners of kept features."""
+    data: Data, kept: Tensor, owners: set[int], anchors: Sequence[int]
+) -> tuple[Data, tuple[int, ...]]:
+    """Return the kept edges with their ends, the owners of kept features, and the anchors."""
     ends = set(data.edge_index[:, kept].flatten().tolist()) | owners
-    stay = sorted(
-        (ends or set(range(int(data.num_nodes)))) | ({node} if node is not None else set())
-    )
+    stay = sorted((ends or set(range(int(data.num_nodes)))) | set(anchors))
     new = {old: position for position, old in enumerate(stay)}
     graph = twin.spanning(data, kept)
     renamed = [[new[v] for v in row] for row in graph.edge_index.tolist()]
     graph.edge_index = torch.tensor(renamed, dtype=torch.long).reshape(2, -1)
     graph.x = data.x[stay]
     graph.num_nodes = len(stay)
-    return graph, None if node is None else new[node]
+    return graph, tuple(new[anchor] for anchor in anchors)

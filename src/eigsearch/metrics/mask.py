@@ -55,7 +55,16 @@ class Claim:
 
     @staticmethod
     def of(explanation: SubgraphExplanation) -> Claim:
-        """Return what an explanation of eigsearch claims."""
+        """Return what an explanation of eigsearch claims; refuse one that holds features.
+
+        Raises:
+            InputError: If features are part of the explanation, which masks of edges do not show.
+        """
+        if explanation.features:
+            raise InputError(
+                "Expected an explanation of edges alone (got one with groups of features). "
+                "Read its own `fidelity_plus` and `fidelity_minus`, which count both."
+            )
         return Claim(
             explanation.data,
             edge_mask=explanation.edge_mask,
