@@ -225,12 +225,18 @@ class SubgraphExplanation:
 
     @property
     def fidelity_plus(self) -> float:
-        """φ(G) − φ(G[E∖E_S]): what is lost without the subgraph; higher is better."""
+        """φ(G) − φ(G[E∖E_S]): what is lost without the subgraph; higher is better.
+
+        Of a regression without `above`, |φ(G) − φ(G[E∖E_S])|: change either way counts.
+        """
         return _only(self.found.fidelity_plus)
 
     @property
     def fidelity_minus(self) -> float:
-        """φ(G) − φ(S): what is lost with the subgraph alone; lower is better."""
+        """φ(G) − φ(S): what is lost with the subgraph alone; lower is better.
+
+        Of a regression without `above`, |φ(G) − φ(S)|: change either way counts.
+        """
         return _only(self.found.fidelity_minus)
 
     @property

@@ -33,8 +33,8 @@ class Fidelity:
         whole: φ(G): the probability of the explained class, or the regressed value.
         kept: φ(S), of the subgraph alone.
         removed: φ(G[E∖E_S]), of the graph without the edges of the subgraph.
-        fidelity_plus: φ(G) − φ(G[E∖E_S]); higher is better.
-        fidelity_minus: φ(G) − φ(S); lower is better.
+        fidelity_plus: φ(G) − φ(G[E∖E_S]), its size for a regression; higher is better.
+        fidelity_minus: φ(G) − φ(S), its size for a regression; lower is better.
         label_fidelity_plus: The same for [the class is predicted]; higher is better.
         label_fidelity_minus: The same for [the class is predicted]; lower is better.
     """

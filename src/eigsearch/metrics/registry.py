@@ -23,12 +23,12 @@ class Metric:
 _REGISTRY = (
     Metric(
         "fidelity_plus",
-        "φ(G) − φ(G[E∖E_S]) in probability: what is lost without the subgraph.",
+        "φ(G) − φ(G[E∖E_S]) in probability, |·| of a regression: lost without the subgraph.",
         True,
     ),
     Metric(
         "fidelity_minus",
-        "φ(G) − φ(S) in probability: what is lost with the subgraph alone.",
+        "φ(G) − φ(S) in probability, |·| of a regression: lost with the subgraph alone.",
         False,
     ),
     Metric("gain", "Fidelity+ − Fidelity−, in probability.", True),

@@ -20,8 +20,8 @@ class Curve:
         size: The number of groups kept.
         kept: φ of the subgraph alone, as a probability (or a regressed value).
         removed: φ of the graph without the subgraph.
-        fidelity_plus: φ(G) − φ(G[E∖E_S]); higher is better.
-        fidelity_minus: φ(G) − φ(S); lower is better.
+        fidelity_plus: φ(G) − φ(G[E∖E_S]), its size for a regression; higher is better.
+        fidelity_minus: φ(G) − φ(S), its size for a regression; lower is better.
     """
 
     size: Tensor
