@@ -232,3 +232,16 @@ def _(names: Names, folder: Path) -> None:
     assert names["edges"]["edge_mask"].any()
     manifest = json.loads((folder / "results" / "manifest.json").read_text())
     assert manifest["config"]["model_name"] == "gin"
+
+
+@task("explain a CSV of molecules", "tutorials/molecules.md", "Explain")
+def _(names: Names, folder: Path) -> None:
+    rows = list(store.rows(folder / "results"))
+    assert [row["name"] for row in rows[:2]] == ["C-000", "C-001"]
+    _picture(folder / "C-003.svg")
+    _page(folder / "gallery.html", "toxic", "C-003")
+
+
+@task("find a functional group again", "tutorials/molecules.md", "In Python")
+def _(names: Names, folder: Path) -> None:
+    assert names["hits"] == len(names["toxic"]) == 48
