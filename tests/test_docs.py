@@ -69,6 +69,13 @@ def test_the_committed_results_weigh_at_most_9_mb() -> None:
     assert sum(file.stat().st_size for file in files if file.exists()) <= 9_000_000
 
 
+def test_the_pictures_of_the_docs_weigh_at_most_one_and_a_half_mb() -> None:
+    pictures = [path for path in (ROOT / "docs" / "images").rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in pictures) <= 1_500_000
+    pages = "".join(page.read_text() for page in PAGES)
+    assert [path.name for path in pictures if path.name not in pages] == []
+
+
 def test_the_map_names_every_file_and_package() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
     source = ROOT / "src" / "eigsearch"

@@ -109,7 +109,7 @@ def _(names: Names, folder: Path) -> None:
 
 @task("explain one account", "tutorials/accounts.md", "Accounts in a large graph")
 def _(names: Names, folder: Path) -> None:
-    assert names["ex"].node == 342
+    assert names["ex"].node == 401
     assert names["ex"].num_groups < names["graph"].num_edges // 2
 
 
@@ -117,7 +117,7 @@ def _(names: Names, folder: Path) -> None:
       "As files, from the command line")  # fmt: skip
 def _(names: Names, folder: Path) -> None:
     assert store.summarize(folder / "results")["rows"] == 200
-    _page(folder / "account.html", "342")
+    _page(folder / "account.html", "401")
 
 
 @task("sort accounts in pandas", "tutorials/accounts.md", "As files, from the command line")
