@@ -242,6 +242,14 @@ def _(names: Names, folder: Path) -> None:
     _page(folder / "gallery.html", "toxic", "C-003")
 
 
+@task("list recurring substructures and make a figure", "tutorials/molecules.md",
+      "What recurs, and figures")  # fmt: skip
+def _(names: Names, folder: Path) -> None:
+    assert len(names["motifs"]) > 0
+    assert (folder / "figure.pdf").read_bytes().startswith(b"%PDF")
+    assert "C-003" in (folder / "summary.csv").read_text()
+
+
 @task("find a functional group again", "tutorials/molecules.md", "In Python")
 def _(names: Names, folder: Path) -> None:
     assert names["hits"] == len(names["toxic"]) == 48
