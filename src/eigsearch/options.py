@@ -135,10 +135,12 @@ class Options:
         "How many bytes computing may take, besides the model and the data; candidates are "
         "evaluated in smaller batches where needed. No limit by default.",
     )
-    ranker: str | Ranker | None = _option(
+    ranker: Any = _option(
         None,
         "What scores edges or nodes: `linear_gradients`, the default; `output_norm`, the paper's "
-        "score for node tasks, by the change of all outputs; or an explainer.",
+        "score for node tasks, by the change of all outputs; an explainer by name, such as `ig`; "
+        "or your own: a tensor of scores, a function, an object with `rank`, an algorithm of PyG, "
+        "a class of captum.",
         panel=None,
     )
     search: str | Search | None = _option(
@@ -154,6 +156,7 @@ class Options:
     )
 
     def __post_init__(self) -> None:
+        from eigsearch._utils.importing import is_import_name
         from eigsearch.engines import ENGINES
         from eigsearch.inference.output_type import check_names
         from eigsearch.inputs.attributes import check_levels
@@ -182,7 +185,9 @@ class Options:
         _check_positive("max_batch_nodes", self.max_batch_nodes, "the measured default")
         _check_positive("max_memory", self.max_memory, "no limit")
         self.strategy()
-        self.make_ranker()
+        made = self.make_ranker()
+        if is_import_name(self.ranker):  # so that a run knows its code, and not only its name
+            object.__setattr__(self, "ranker", made)
         self._check_features()
 
     def _check_features(self) -> None:
@@ -259,7 +264,7 @@ class OptionsDict(TypedDict, total=False):
     engine: str
     max_batch_nodes: int | None
     max_memory: int | None
-    ranker: str | Ranker | None
+    ranker: Any
     search: str | Search | None
     size: int | None
 

@@ -92,3 +92,15 @@ def test_the_page_shows_a_prediction_that_most_explain(run, tmp_path: Path, monk
     page = (tmp_path / "page.html").read_text()
     assert "eig_search" in page
     assert "random" in page
+
+
+def test_compare_takes_explainers_of_the_user_from_a_file(run_json, tmp_path: Path) -> None:
+    file = tmp_path / "ranked_by_me.py"
+    file.write_text(
+        "import torch\ndef first(model, data):\n    return -torch.arange(float(data.num_edges))\n"
+    )
+    names = f"eig_search,{file}:first"
+    flags = ("--dataset", "BA-2Motifs", "--explainers", names, "--index", "0:3", "--json")
+    found = {row["explainer"]: row for row in run_json("compare", *flags)}
+    assert set(found) == set(names.split(","))
+    assert found[f"{file}:first"]["failures"] == 0

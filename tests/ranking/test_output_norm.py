@@ -93,5 +93,5 @@ def test_linear_gradients_by_name_are_the_default():
 
 
 def test_ranker_with_an_unknown_name_raises():
-    with pytest.raises(InputError, match=r"linear_gradients, output_norm \(got 'grad'\)"):
-        eigsearch.explain(Net("graph"), bull(), ranker="grad")
+    with pytest.raises(InputError, match=r"output_norm, .*\(got 'gradient_norms'\)"):
+        eigsearch.explain(Net("graph"), bull(), ranker="gradient_norms")

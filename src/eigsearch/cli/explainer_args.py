@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from eigsearch import explainers
-from eigsearch._utils.name_lookup import resolve
 from eigsearch.cli.console import print_status
 from eigsearch.datasets import GraphDataset
-from eigsearch.explainers import Method
+from eigsearch.explainers import Method, registry
 from eigsearch.options import Options
 
 OURS = "eig_search"
@@ -19,12 +18,12 @@ def parse_explainers(text: str) -> list[str]:
     known = explainers.names()
     if text == "all":
         return list(known)
-    return list(dict.fromkeys(resolve("explainer", name, known) for name in text.split(",")))
+    return list(dict.fromkeys(registry.resolve_name(name.strip()) for name in text.split(",")))
 
 
 def make_ranker(name: str, seed: int) -> Method | None:
     """Return an untrained ranker; None stands for the linear gradients of EiG-Search."""
-    key = resolve("explainer", name, explainers.names())
+    key = registry.resolve_name(name)
     if key == OURS:
         return None
     method = explainers.get(key)

@@ -24,20 +24,25 @@ def compare_explainers(
     names: Iterable[str], run: ExplainRun, seed: int, directory: Path
 ) -> dict[str, dict[str, Any]]:
     """Return the means of each explainer, with the first reason of its failures as `error`."""
-    return {name: _attempt(name, run, seed, directory / name) for name in names}
+    return {name: _attempt(name, run, seed, _folder(directory, name)) for name in names}
 
 
 def shared_prediction(
     names: Iterable[str], directory: Path, graphs: Sequence[Data]
 ) -> dict[str, SubgraphExplanation]:
     """Return the explanations of the first prediction that most explainers explain."""
-    explained = {name: _explained(directory / name) for name in names}
+    explained = {name: _explained(_folder(directory, name)) for name in names}
     counts = Counter(key for keys in explained.values() for key in keys)
     if not counts:
         return {}
     chosen = max(counts, key=lambda key: counts[key])
     positions = {name: keys.index(chosen) for name, keys in explained.items() if chosen in keys}
-    return {name: _nth(directory / name, graphs, nth) for name, nth in positions.items()}
+    return {name: _nth(_folder(directory, name), graphs, nth) for name, nth in positions.items()}
+
+
+def _folder(directory: Path, name: str) -> Path:
+    """Return the directory of an explainer; the name of one in a file holds slashes."""
+    return directory / name.replace("/", "_")
 
 
 def _attempt(name: str, run: ExplainRun, seed: int, path: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from eigsearch._utils.importing import import_named, is_import_name
 from eigsearch._utils.name_lookup import resolve
 from eigsearch.errors import InputError
 
@@ -79,9 +80,14 @@ def get(name: str, **options: Any) -> Method:
     Raises:
         InputError: If the name or an option is not known.
 
+    `package.module:name` and `file.py:name` are explainers of your own: see
+    `eigsearch.explainers.own.as_method` for what they may be.
+
     >>> get("ig", steps=20).name
     'Integrated Gradients'
     """
+    if is_import_name(name):
+        return _own(name, options)
     method = method_class(name)
     known = inspect.signature(method).parameters
     for option in options:
@@ -92,6 +98,24 @@ def get(name: str, **options: Any) -> Method:
                 f"(got {option!r}). Leave it out, or correct its name."
             )
     return method(**options)
+
+
+def resolve_name(name: str) -> str:
+    """Return the name of an explainer as `names` has it, or that of one of the user's own.
+
+    >>> resolve_name("Grad CAM"), resolve_name("mine.py:score")
+    ('gradcam', 'mine.py:score')
+    """
+    return name if is_import_name(name) else resolve("explainer", name, names())
+
+
+def _own(name: str, options: dict[str, Any]) -> Method:
+    """Return an explainer of the user; a class is made with the options."""
+    from eigsearch.explainers.own import as_method
+
+    found = import_named(name, "explainer", "explainer")
+    is_class = isinstance(found, type) and hasattr(found, "rank")
+    return as_method(found(**options) if is_class else found, name.rpartition(":")[2])
 
 
 def table() -> list[dict[str, str]]:
