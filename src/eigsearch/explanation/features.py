@@ -87,11 +87,14 @@ def features_sentence(explanation: SubgraphExplanation) -> str:
     return f"Its features: {named}; features that are removed are set to {_set_to(baseline)}."
 
 
-def group_names(part: FeatureGroups) -> dict[int, str]:
-    """Return what each group of features is called, by its number."""
+def group_names(part: FeatureGroups, wanted: Sequence[int]) -> dict[int, str]:
+    """Return what each of the wanted groups of features is called, by its number."""
+    index = part.index.cpu()
+    rows, columns = torch.isin(index, torch.tensor(wanted, dtype=torch.long)).nonzero(as_tuple=True)
     members: dict[int, list[tuple[int, int]]] = {}
-    for row, column in (part.index >= 0).nonzero().tolist():
-        members.setdefault(int(part.index[row, column]), []).append((row, column))
+    entries = zip(rows.tolist(), columns.tolist(), strict=True)
+    for group, entry in zip(index[rows, columns].tolist(), entries, strict=True):
+        members.setdefault(group, []).append(entry)
     return {group: _members_name(part, entries) for group, entries in members.items()}
 
 

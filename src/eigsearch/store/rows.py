@@ -120,11 +120,12 @@ def chosen_edges(rows: Sequence[Row]) -> list[list[list[int]]]:
 def chosen_features(row: Row) -> list[str]:
     """Return the names of the chosen groups of features."""
     columns = row["features"]
+    chosen = torch.as_tensor(row["group_keep"]).nonzero().flatten().tolist()
     names: dict[int, str] = {}
     for values in zip(*columns.values(), strict=True):
         part = features_from_plain(dict(zip(columns, values, strict=True)))
-        names |= group_names(part)
-    return [name for group, name in names.items() if bool(row["group_keep"][group])]
+        names |= group_names(part, chosen)
+    return [names[group] for group in sorted(names)]
 
 
 def _key_columns(key: RowKey) -> Row:

@@ -115,11 +115,12 @@ def unit_of(drawing: Drawing) -> str:
 
 def _features(explanation: SubgraphExplanation, rank: Sequence[int]) -> dict[int, str]:
     """Return the names of the groups of features to list, by number: the best ones."""
+    every = range(explanation.num_edge_groups, explanation.num_groups)
+    best = sorted(sorted(every, key=lambda group: rank[group])[:_MOST_FEATURES])
     names: dict[int, str] = {}
     for part in explanation.features:
-        names |= group_names(part)
-    best = sorted(names, key=lambda group: rank[group])[:_MOST_FEATURES]
-    return {group: names[group] for group in sorted(best)}
+        names |= group_names(part, best)
+    return {group: names[group] for group in best}
 
 
 class Configuration:
