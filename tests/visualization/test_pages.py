@@ -112,7 +112,7 @@ class TestExplanationPage:
         assert save_explanation(nitro_explanation(), tmp_path / "y.html").exists()
 
     def test_another_suffix_is_refused(self, tmp_path):
-        with pytest.raises(InputError, match=r"\.json, \.html, \.svg or \.png"):
+        with pytest.raises(InputError, match=r"\.json, \.html, \.svg, .* or \.cyjs"):
             nitro_explanation().save(tmp_path / "x.gif")
 
     def test_a_notebook_shows_the_page_in_a_sandboxed_frame(self):
