@@ -75,9 +75,10 @@ def nodes() -> str:
 
 
 def memory() -> str:
-    """Return the peak memory of both engines against the budget."""
-    header = ["engine", "model", "edges", "budget (MB)", "peak (MB)"]
-    columns = ["engine", "model", "edges", "budget_mb", "peak_mb"]
+    """Return time and peak memory of both engines against the budget, from the smallest on."""
+    header = ["engine", "model", "width", "edges", "budget (MB)", "CPU s", "× without", "peak (MB)"]
+    columns = ["engine", "model", "width", "edges", "budget_mb", "cpu_seconds"]
+    columns += ["times_without", "peak_mb"]
     return table(header, [[row[name] for name in columns] for row in read("memory")])
 
 

@@ -1,75 +1,114 @@
-"""Peak memory of an explanation against the budget in bytes, for both engines.
+"""Time and peak memory of an explanation against the budget in bytes, for both engines.
 
     python -m benchmarks.speed.memory
 
-Each case runs in a process of its own, which has explained a small graph before, so that the peak
-is what the explanation takes above the libraries, the model and the data. The C library is told to
-give freed memory back at once; left to itself it keeps some, and the peak says more about it.
+Budgets start at the smallest that works, which the library names when it is given less. Each case
+runs in a process of its own, which has called the model and explained a small graph before, so that
+the peak is what the explanation takes above the libraries, the model and the data. The C library is
+told to give freed memory back at once; left to itself it keeps some, and the peak tells of that.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-from functools import partial
+import time
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch_geometric.data import Data
 from torch_geometric.nn import GCN, GIN, global_max_pool, global_mean_pool
 
 import eigsearch
-from benchmarks.speed.nodes import peak_mb
 from benchmarks.speed.scaling import FEATURES, as_data, three_regular
 from benchmarks.speed.timing import write
+from eigsearch.errors import MemoryBudgetError
 
-EDGES = {"batched": 600, "incremental": 1_500}
 MODELS = {"gcn, mean": (GCN, global_mean_pool), "gin, max": (GIN, global_max_pool)}
-BUDGETS = (0, 32, 64, 128)  # MB; 0 stands for none
+CASES = (  # engine, model, width, edges
+    ("batched", "gcn, mean", 256, 300),
+    ("batched", "gin, max", 256, 300),
+    ("incremental", "gcn, mean", 256, 1_500),
+    ("incremental", "gin, max", 256, 1_500),
+    ("incremental", "gin, max", 64, 4_500),
+)
+TIMES_SMALLEST = (0, 1, 2, 4)  # 0 stands for no budget
 GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
 
 
-class Wide(nn.Module):
+class Net(nn.Module):
     """A network whose states are wide enough for a budget to matter."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, width: int) -> None:
         super().__init__()
         layers, self.pool = MODELS[name]
-        self.layers, self.head = layers(FEATURES, 256, 3), nn.Linear(256, 2)
+        self.layers, self.head = layers(FEATURES, width, 3), nn.Linear(width, 2)
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
         """Return the scores of each graph."""
         return self.head(self.pool(self.layers(x, edge_index), batch))
 
 
-def one(engine: str, name: str, budget: str) -> None:
-    """Explain one graph in this process and print what it took at most, in MB."""
+def smallest(model: nn.Module, data: Data, settings: dict[str, Any]) -> int:
+    """Return the smallest budget that works, as the library states it."""
+    try:
+        eigsearch.explain(model, data, max_memory=1, **settings)
+    except MemoryBudgetError as error:
+        return error.smallest
+    raise AssertionError("Expected a byte to be too little (got an explanation).")
+
+
+def resident_mb(field: str) -> float:
+    """Return the memory of this process now (`VmRSS`) or at most (`VmHWM`), in MB."""
+    found = re.search(rf"{field}:\s+(\d+)", Path("/proc/self/status").read_text())
+    assert found is not None
+    return int(found[1]) * 1.024e-3
+
+
+def one(engine: str, name: str, width: str, edges: str, times: str) -> None:
+    """Explain one graph in this process; print the budget in MB, CPU seconds and the peak."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    model, data = Wide(name).eval(), as_data(three_regular(EDGES[engine]))
-    settings: dict[str, Any] = {"engine": engine, "max_memory": 1_000_000 * int(budget) or None}
+    model, data = Net(name, int(width)).eval(), as_data(three_regular(int(edges)))
+    settings: dict[str, Any] = {"engine": engine, "sparsity": 0.0}
+    budget = int(times) * smallest(model, data, settings)
+    settings["max_memory"] = budget or None
     eigsearch.explain(model, as_data(three_regular(60)), **settings)
-    before = peak_mb()
+    with torch.inference_mode():
+        model(data.x, data.edge_index, torch.zeros(data.num_nodes, dtype=torch.long))
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
+    before, cpu = resident_mb("VmRSS"), time.process_time()
     eigsearch.explain(model, data, **settings)
-    print(peak_mb() - before)
+    print(budget / 1e6, time.process_time() - cpu, resident_mb("VmHWM") - before)
+
+
+def measure(case: tuple[Any, ...], times: int) -> tuple[float, float, float]:
+    """Return the budget in MB, CPU seconds and the peak of a case, from a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.speed.memory", *map(str, case), str(times)]
+    environment = {**os.environ, **GIVE_BACK}
+    run = subprocess.run(command, check=True, text=True, env=environment, capture_output=True)
+    budget, cpu, peak = map(float, run.stdout.split())
+    return budget, cpu, peak
 
 
 def main() -> None:
-    """Measure each case in a process of its own, print and write the rows."""
+    """Measure each case, print and write the rows."""
     rows = []
-    for engine, name, budget in ((e, n, b) for e in EDGES for n in MODELS for b in BUDGETS):
-        command = [sys.executable, "-m", "benchmarks.speed.memory", engine, name, str(budget)]
-        run = partial(subprocess.run, env={**os.environ, **GIVE_BACK}, capture_output=True)
-        printed = run(command, check=True, text=True).stdout
-        rows.append({
-            "engine": engine,
-            "model": name,
-            "edges": EDGES[engine],
-            "budget_mb": budget or "none",
-            "peak_mb": round(float(printed) * 1.048576, 1),
-        })  # fmt: skip
-        print(*rows[-1].values(), sep="\t", flush=True)
+    for case in CASES:
+        found = [measure(case, times) for times in TIMES_SMALLEST]
+        for budget, cpu, peak in found:
+            rows.append({
+                **dict(zip(("engine", "model", "width", "edges"), case, strict=True)),
+                "budget_mb": round(budget, 1) or "none",
+                "cpu_seconds": round(cpu, 2),
+                "times_without": round(cpu / found[0][1], 1),
+                "peak_mb": round(peak, 1),
+            })  # fmt: skip
+            print(*rows[-1].values(), sep="\t", flush=True)
     print(write("memory", rows))
 
 
