@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
-from torch_geometric.explain import Explanation
+from torch_geometric.data import Data, HeteroData
+from torch_geometric.explain import Explanation, HeteroExplanation
 
 from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.errors import InputError
 from eigsearch.explanation.features import features_of, per_entry, removed_features, squeezed
 from eigsearch.explanation.graph_export import to_networkx
 from eigsearch.explanation.notes import note_on_gain
-from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
+from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation, TypedEdgeExplanation
 from eigsearch.explanation.sentence import TargetName, agreement_sentence, sentence
 from eigsearch.explanation.serialization import from_plain, read_json, to_plain
 from eigsearch.explanation.writers import find_writer
@@ -329,11 +329,14 @@ class SubgraphExplanation:
         finding = sentence(self, TargetName.of(self), "edge")
         return " ".join(filter(None, [finding, agreement_sentence(self, "edge")]))
 
-    def to_pyg(self) -> EdgeInducedExplanation:
+    def to_pyg(self) -> EdgeInducedExplanation | TypedEdgeExplanation:
         """Return the explanation as a PyG `Explanation` with a float `edge_mask`.
 
-        A graph may have masks already, the ground truth say; here they are the explanation's.
+        A graph may have masks already, the ground truth say; here they are the explanation's. That
+        of a typed graph is a `HeteroExplanation` with a mask for every node and edge type.
         """
+        if isinstance(self.data, HeteroData):
+            return self._to_typed_pyg()
         graph = {k: v for k, v in self.data.to_dict().items() if k != "node_mask"}
         if any(part.attribute == "x" for part in self.features):
             graph |= {"node_mask": self.node_mask.float(), "feature_score": self.feature_score}
@@ -349,10 +352,20 @@ class SubgraphExplanation:
         }
         return EdgeInducedExplanation(**{**graph, **own})
 
+    def _to_typed_pyg(self) -> TypedEdgeExplanation:
+        schema = self.flat.schema
+        assert schema is not None
+        found = TypedEdgeExplanation(target=self.target, details=[self], **self.summary())
+        for store in (*self.data.node_stores, *self.data.edge_stores):
+            found[store._key].update(store.to_dict())
+        mask = self.flat_edge_mask.float()
+        found.set_masks(schema, mask, self.flat_edge_score, self.flat_node_mask)
+        return found
+
     @staticmethod
-    def from_pyg(explanation: Explanation) -> SubgraphExplanation:
+    def from_pyg(explanation: Explanation | HeteroExplanation) -> SubgraphExplanation:
         """Return what `to_pyg`, or `EiGSearch` in PyG's `Explainer`, made of one prediction."""
-        details = explanation.get("details")
+        details = explanation.to_dict().get("details")
         if not isinstance(details, list) or len(details) != 1:
             got = "none" if details is None else f"{len(details)}"
             raise InputError(

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch_geometric.explain import Explanation
+from torch_geometric.explain import Explanation, HeteroExplanation
 from torch_geometric.explain.config import ThresholdConfig, ThresholdType
+
+from eigsearch.inputs.typed_graph import Schema
 
 _NEVER_CUT = {
     "size", "num_groups", "sparsity", "fidelity_plus", "fidelity_minus", "gain", "curve",
@@ -73,6 +75,35 @@ def _ordering(mask: Tensor, score: Tensor) -> Tensor:
     rank = np.empty(len(chosen))
     rank[order] = np.arange(1, len(chosen) + 1) / max(len(chosen), 1)
     return torch.from_numpy(rank).to(mask).reshape(mask.shape)
+
+
+class TypedEdgeExplanation(HeteroExplanation):
+    """A PyG `HeteroExplanation`: for every type a float `edge_mask` or `node_mask`, 0 or 1.
+
+    Edge types also have an `edge_score`. The numbers of the explanation (`size`, `gain`, …) and
+    `details` are attributes of the whole.
+    """
+
+    def set_masks(
+        self, schema: Schema, edge_mask: Tensor, edge_score: Tensor, node_mask: Tensor
+    ) -> None:
+        """Set the masks of all types from those of the flat view."""
+        self.set_value_dict("edge_mask", schema.by_edge_type(edge_mask))
+        self.set_value_dict("edge_score", schema.by_edge_type(edge_score))
+        nodes = node_mask.to(edge_mask.dtype)[:, None]
+        self.set_value_dict("node_mask", schema.by_node_type(nodes))
+
+    def get_complement_subgraph(self) -> HeteroExplanation:
+        """Return what is left without the chosen edges, and the nodes that still have one."""
+        edges = {kind: mask == 0 for kind, mask in self.collect("edge_mask").items()}
+        ends = {
+            kind: torch.zeros_like(m[:, 0]) > 0 for kind, m in self.collect("node_mask").items()
+        }
+        for kind, left in edges.items():
+            source, target = self[kind].edge_index[:, left]
+            ends[kind[0]][source] = True
+            ends[kind[2]][target] = True
+        return self._apply_masks(ends, edges)
 
 
 def combine(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -422,7 +422,6 @@ def test_only_explanations_of_one_prediction_come_back() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"task_level": "edge"}, "edge-level tasks"),
         ({"node_mask_type": "object", "features": "columns"}, "leave one of them out"),
     ],
 )

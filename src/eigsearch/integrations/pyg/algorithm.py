@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch_geometric.explain import ExplainerAlgorithm
-from torch_geometric.explain.config import ExplanationType, MaskType, ModelMode, ModelTaskLevel
+from torch_geometric.explain.config import ExplanationType, MaskType, ModelMode
 
-from eigsearch.errors import InputError
+from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation
+from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation, TypedEdgeExplanation
 from eigsearch.inputs.edge_groups import make_groups
 from eigsearch.inputs.instance import Instance
 from eigsearch.integrations.pyg.inputs import Inputs
-from eigsearch.integrations.pyg.merging import merge
+from eigsearch.integrations.pyg.merging import merge, merge_typed
+from eigsearch.integrations.pyg.typed_inputs import TypedInputs
 from eigsearch.options import Options, make_options, takes_options
 from eigsearch.pipeline import Explains, Pipeline, explain_stream
 
@@ -33,6 +34,7 @@ _FEATURES = {
     MaskType.common_attributes: "columns",
     MaskType.attributes: "entries",
 }
+_NAMES = {"graph": "graphs", "node": "nodes", "edge": "links"}
 _ONE_COLUMN = (
     "Models with several outputs are explained one column at a time: "
     "EiGSearch(forward=lambda model, batch: model(…)[:, [column]])."
@@ -53,6 +55,10 @@ class EiGSearch(ExplainerAlgorithm):
     `x`, `"object"` the features of each node, `"attributes"` each entry. The result then has a
     `node_mask` and a `feature_score`; without an `edge_mask_type` all edges stay.
 
+    With `task_level="edge"` the links are what the model's keyword `edge_label_index` holds, `[2]`
+    or `[2, L]`, and `index` picks among them. Dicts of a typed graph give a `HeteroExplanation`
+    with a mask for every node and edge type.
+
     PyG's `Explainer` sets the training flag of all sub-modules to that of the model. Where single
     ones differ (a frozen normalisation, say), use `eigsearch.explain`, which restores each.
     """
@@ -64,8 +70,6 @@ class EiGSearch(ExplainerAlgorithm):
 
     def supports(self) -> bool:
         """Tell whether the configuration can be served; the reason why not is logged."""
-        if self.model_config.task_level is ModelTaskLevel.edge:
-            return _refuse("edge-level tasks are not supported yet; use 'node' or 'graph'")
         config = self.explainer_config
         if config.node_mask_type is not None and self.options.features is not None:
             return _refuse("'node_mask_type' sets the option 'features'; leave one of them out")
@@ -74,20 +78,54 @@ class EiGSearch(ExplainerAlgorithm):
     def forward(
         self,
         model: torch.nn.Module,
-        x: Tensor,
-        edge_index: Tensor,
+        x: Tensor | dict[str, Tensor],
+        edge_index: Tensor | dict[tuple[str, str, str], Tensor],
         *,
         target: Tensor,
         index: int | Tensor | None = None,
         **kwargs: Any,
-    ) -> EdgeInducedExplanation:
+    ) -> EdgeInducedExplanation | TypedEdgeExplanation:
         """Return the explanation of the outputs that `index` names, or of all."""
-        inputs = Inputs(x, edge_index, kwargs)
-        outputs = self._positions(inputs, index)
+        inputs = self._inputs(model, x, edge_index, kwargs)
+        outputs = self._positions(inputs, index, target)
         instances = self._questions(inputs, outputs, target)
         results = list(self._answers(model, inputs, instances))
+        if isinstance(inputs, TypedInputs):
+            return merge_typed(inputs, results)
         numbers = [number for number, _ in instances]
         return merge(inputs, numbers, results, self.explainer_config.edge_mask_type is not None)
+
+    def _inputs(
+        self, model: torch.nn.Module, x: Any, edge_index: Any, others: dict[str, Any]
+    ) -> Inputs | TypedInputs:
+        """Return what is explained, a graph with types or without.
+
+        Raises:
+            InputError: If there is no link to explain for a model that predicts links.
+            UnsupportedError: If features of a typed graph are to be explained.
+        """
+        at_links = self._level == "edge"
+        inputs: Inputs | TypedInputs
+        if isinstance(x, dict) or isinstance(edge_index, dict):
+            if self.explainer_config.node_mask_type is not None:
+                raise UnsupportedError(
+                    "Expected no `node_mask_type` for a typed graph (got "
+                    f"{self.explainer_config.node_mask_type.value!r}), whose edges alone are "
+                    "searched. Leave it out; `node_mask` then marks the nodes of the subgraph."
+                )
+            inputs = TypedInputs(x, edge_index, others, model, at_links)
+        else:
+            inputs = Inputs(x, edge_index, others, at_links)
+        if at_links and not inputs.link_name:
+            raise InputError(
+                "Expected the links to explain as a keyword of the model, such as "
+                "`edge_label_index` (got none). Pass explainer(x, edge_index, edge_label_index=…)."
+            )
+        return inputs
+
+    @property
+    def _level(self) -> str:
+        return str(self.model_config.task_level.value)
 
     def _mask_options(self) -> dict[str, Any]:
         """Return the options that the types of masks stand for."""
@@ -99,12 +137,11 @@ class EiGSearch(ExplainerAlgorithm):
             masks["groups"] = "none"
         return masks
 
-    def _at_nodes(self) -> bool:
-        return self.model_config.task_level is ModelTaskLevel.node
-
-    def _positions(self, inputs: Inputs, index: int | Tensor | None) -> Tensor:
+    def _positions(
+        self, inputs: Inputs | TypedInputs, index: int | Tensor | None, target: Tensor
+    ) -> Tensor:
         """Return which rows of the model's output are to be explained."""
-        rows = torch.arange(inputs.num_nodes if self._at_nodes() else inputs.num_graphs)
+        rows = torch.arange(inputs.num_outputs(self._level, target))
         if index is None:
             return rows
         try:
@@ -112,27 +149,25 @@ class EiGSearch(ExplainerAlgorithm):
         except IndexError as error:
             raise InputError(
                 f"Expected `index` to name outputs from 0 to {rows.numel() - 1} (got {index}). "
-                f"Pass {'nodes' if self._at_nodes() else 'graphs'} that the input has."
+                f"Pass {_NAMES[self._level]} that the input has."
             ) from error
 
     def _questions(
-        self, inputs: Inputs, outputs: Tensor, target: Tensor
+        self, inputs: Inputs | TypedInputs, outputs: Tensor, target: Tensor
     ) -> list[tuple[int, Instance]]:
         """Return, for each output, its graph's number and what is asked about it."""
         classes = self._classes(target, inputs, outputs)
-        if not self._at_nodes():
-            numbers, nodes = outputs.tolist(), [None] * outputs.numel()
-        else:
-            numbers = inputs.graph_of_node.cpu()[outputs].tolist()
-            nodes = inputs.place.cpu()[outputs].tolist()
+        subjects = inputs.subjects(self._level, outputs)
         return [
-            (number, Instance(inputs.graphs[number], label, node))
-            for number, label, node in zip(numbers, classes, nodes, strict=True)
+            (number, Instance(inputs.graphs[number], label, **subject))
+            for (number, subject), label in zip(subjects, classes, strict=True)
         ]
 
-    def _classes(self, target: Tensor, inputs: Inputs, outputs: Tensor) -> Sequence[int | None]:
+    def _classes(
+        self, target: Tensor, inputs: Inputs | TypedInputs, outputs: Tensor
+    ) -> Sequence[int | None]:
         """Return the class to explain for each output, None for what the model predicts."""
-        rows = inputs.num_nodes if self._at_nodes() else inputs.num_graphs
+        rows = inputs.num_outputs(self._level, target)
         predicted = self.explainer_config.explanation_type is ExplanationType.model
         if self.options.forward is not None and predicted and target.numel() > rows:
             return [None] * outputs.numel()  # PyG's target is about columns that `forward` drops
@@ -146,10 +181,13 @@ class EiGSearch(ExplainerAlgorithm):
         return [None] * outputs.numel()
 
     def _answers(
-        self, model: torch.nn.Module, inputs: Inputs, instances: list[tuple[int, Instance]]
+        self,
+        model: torch.nn.Module,
+        inputs: Inputs | TypedInputs,
+        instances: list[tuple[int, Instance]],
     ) -> Iterator[SubgraphExplanation]:
         options = self._options_for(model, inputs)
-        if not isinstance(options.groups, Tensor) or inputs.num_graphs == 1:
+        if inputs.num_graphs == 1 or not isinstance(options.groups, Tensor):
             pipeline = self._pipeline(model, options)
             yield from explain_stream(pipeline, (asked for _, asked in instances))
             return
@@ -162,7 +200,7 @@ class EiGSearch(ExplainerAlgorithm):
         """Return what explains predictions of the model."""
         return Pipeline(model, options)
 
-    def _options_for(self, model: torch.nn.Module, inputs: Inputs) -> Options:
+    def _options_for(self, model: torch.nn.Module, inputs: Inputs | TypedInputs) -> Options:
         forward, takes_batch = inputs.caller_for(model)
         options = replace(
             self.options,
@@ -172,7 +210,7 @@ class EiGSearch(ExplainerAlgorithm):
         )
         if options.forward is not None:
             return options
-        alone = forward is not None and not takes_batch and not self._at_nodes()
+        alone = forward is not None and not takes_batch and self._level == "graph"
         return replace(
             options,
             forward=forward,

@@ -1,8 +1,8 @@
-"""What PyG's `Explainer` passes, taken apart into single graphs with their own attributes."""
+"""What PyG's `Explainer` passes for graphs without types, taken apart into single graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,9 +12,28 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from eigsearch.errors import InputError, UnsupportedError
+from eigsearch.inference.link_input import LINK
 from eigsearch.inference.model_call import Forward, parameters_of
 
-_BATCHING = ("batch", "batch_size", "ptr")  # recomputed for each batch of candidates
+BATCHING = ("batch", "batch_size", "ptr")  # recomputed for each batch of candidates
+
+
+def link_argument(others: Mapping[str, Any]) -> str:
+    """Return the name of the argument that holds the links to predict; "" if there is none.
+
+    Raises:
+        InputError: If it is no pair of nodes, `[2]`, nor several, `[2, L]`.
+    """
+    named = [
+        name for name, value in others.items() if isinstance(value, Tensor) and "index" in name
+    ]
+    name = LINK if LINK in named else named[0] if len(named) == 1 else ""
+    if name and (others[name].dim() not in (1, 2) or others[name].size(0) != 2):
+        raise InputError(
+            f"Expected `{name}` to have shape [2] or [2, L] (got {list(others[name].shape)}). "
+            "Pass the two ends of each link as two rows."
+        )
+    return name
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,18 +44,55 @@ class Inputs:
         x: Node features of all graphs.
         edge_index: Edges of all graphs.
         others: Further arguments of the model, by name.
+        at_links: Whether the model predicts links.
     """
 
     x: Tensor
     edge_index: Tensor
     others: dict[str, Any]
+    at_links: bool = False
 
-    def __post_init__(self) -> None:
-        if isinstance(self.x, dict) or isinstance(self.edge_index, dict):
-            raise UnsupportedError(
-                "Expected a homogeneous graph (got dictionaries of node and edge types). "
-                "Heterogeneous graphs are not supported yet."
-            )
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of masks."""
+        return self.x.dtype if self.x.is_floating_point() else torch.get_default_dtype()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the graphs are."""
+        return self.edge_index.device
+
+    @property
+    def num_edges(self) -> int:
+        """The number of edges of all graphs."""
+        return self.edge_index.size(1)
+
+    @cached_property
+    def link_name(self) -> str:
+        """The argument that holds the links to predict; "" where none are."""
+        return link_argument(self.others) if self.at_links else ""
+
+    @property
+    def links(self) -> Tensor:
+        """The links to predict, `[2, L]`."""
+        return self.others[self.link_name].reshape(2, -1)
+
+    def subjects(self, level: str, outputs: Tensor) -> list[tuple[int, dict[str, Any]]]:
+        """Return, for each output, the number of its graph and the node or link it is about."""
+        if level == "graph":
+            return [(number, {}) for number in outputs.tolist()]
+        ends = self.links[:, outputs].t() if level == "edge" else outputs[:, None]
+        numbers = self.graph_of_node.cpu()[ends[:, 0].cpu()].tolist()
+        places = self.place.cpu()[ends.cpu()].tolist()
+        if level == "edge":
+            return [(n, {"link": tuple(pair)}) for n, pair in zip(numbers, places, strict=True)]
+        return [(number, {"node": node}) for number, (node,) in zip(numbers, places, strict=True)]
+
+    def num_outputs(self, level: str, target: Tensor) -> int:
+        """Return the number of predictions of a model."""
+        if level == "edge":
+            return self.links.size(1)
+        return self.num_nodes if level == "node" else self.num_graphs
 
     @property
     def num_nodes(self) -> int:
@@ -64,7 +120,7 @@ class Inputs:
     @cached_property
     def levels(self) -> dict[str, str]:
         """For each further argument: node, edge, graph, or constant; batching is left out."""
-        names = [name for name in self.others if name not in _BATCHING]
+        names = [name for name in self.others if name not in (*BATCHING, self.link_name)]
         return {name: self._level(name, self.others[name]) for name in names}
 
     def _level(self, name: str, value: Any) -> str:
@@ -73,7 +129,8 @@ class Inputs:
         if "index" in name:
             raise UnsupportedError(
                 f"Expected the model's arguments to be node-, edge- or graph-level (got `{name}`, "
-                "which holds node indices). Pass EiGSearch(forward=…) to compute it."
+                "which holds node indices). Set task_level='edge' for a model that predicts links, "
+                "or pass EiGSearch(forward=…) to compute it."
             )
         sizes = {"node": self.num_nodes, "edge": self.edge_index.size(1), "graph": self.num_graphs}
         fitting = [level for level, size in sizes.items() if size == value.size(0)]
@@ -146,14 +203,17 @@ class Inputs:
         takes_batch = "batch" in parameters or "batch" in self.others
         constants = {k: self.others[k] for k, level in self.levels.items() if level == "constant"}
         cut = [name for name, level in self.levels.items() if level != "constant"]
-        if {"x", "edge_index", *self.others} <= set(parameters) and not constants:
+        named = {"x", "edge_index", *self.others} <= set(parameters)
+        if named and not constants and self.link_name in ("", LINK):
             return None, takes_batch
-        batching = [k for k in _BATCHING if k in self.others or k in parameters]
+        batching = [k for k in BATCHING if k in self.others or k in parameters]
 
         def call(model: Any, batch: Batch) -> Tensor:
             given = {"batch": batch.batch, "batch_size": batch.num_graphs, "ptr": batch.get("ptr")}
             arguments = {name: given[name] for name in batching}
             arguments.update({name: batch[name] for name in cut}, **constants)
+            if self.link_name:
+                arguments[self.link_name] = batch[LINK]
             return model(batch.x, batch.edge_index, **arguments)
 
         return call, takes_batch

@@ -8,8 +8,14 @@ import torch
 from torch import Tensor
 
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation, combine
+from eigsearch.explanation.pyg_explanation import (
+    EdgeInducedExplanation,
+    TypedEdgeExplanation,
+    combine,
+)
+from eigsearch.inputs.typed_graph import flat_view
 from eigsearch.integrations.pyg.inputs import Inputs
+from eigsearch.integrations.pyg.typed_inputs import TypedInputs
 
 Masks = dict[str, Tensor]
 
@@ -37,18 +43,33 @@ def merge(
     )
 
 
+def merge_typed(
+    inputs: TypedInputs, results: Sequence[SubgraphExplanation]
+) -> TypedEdgeExplanation:
+    """Return one explanation of a typed graph, with a mask for every node and edge type."""
+    schema = flat_view(inputs.whole, paired=False).schema
+    assert schema is not None
+    flat = _edge_masks(inputs, [0] * len(results), results)
+    nodes = torch.stack([result.flat_node_mask for result in results]).any(dim=0)
+    explanation = TypedEdgeExplanation(
+        details=list(results), **combine([result.summary() for result in results])
+    )
+    explanation.set_masks(schema, flat["edge_mask"], flat["edge_score"], nodes)
+    return explanation
+
+
 def _edge_masks(
-    inputs: Inputs, numbers: Sequence[int], results: Sequence[SubgraphExplanation]
+    inputs: Inputs | TypedInputs, numbers: Sequence[int], results: Sequence[SubgraphExplanation]
 ) -> Masks:
-    mask = inputs.edge_index.new_zeros(inputs.edge_index.size(1), dtype=torch.bool)
+    mask = torch.zeros(inputs.num_edges, dtype=torch.bool, device=inputs.device)
     score = mask.new_full(mask.shape, -torch.inf, dtype=torch.float64)
     for number, result in zip(numbers, results, strict=True):
         edges = inputs.edge_ids[number]
-        mask[edges] |= result.edge_mask
+        mask[edges] |= result.flat_edge_mask
         reached = slice(None) if result.edges is None else result.edges
         there = edges[reached]
-        score[there] = torch.maximum(score[there], result.edge_score[reached])
-    return {"edge_mask": mask.to(_mask_type(inputs)), "edge_score": _or_zero(score)}
+        score[there] = torch.maximum(score[there], result.flat_edge_score[reached])
+    return {"edge_mask": mask.to(inputs.dtype), "edge_score": _or_zero(score)}
 
 
 def _feature_masks(
@@ -66,11 +87,7 @@ def _feature_masks(
         mask[nodes] |= result.node_mask
         own = result.feature_score.reshape(result.node_mask.shape)
         score[nodes] = torch.maximum(score[nodes], own)
-    return {"node_mask": mask.to(_mask_type(inputs)), "feature_score": _or_zero(score)}
-
-
-def _mask_type(inputs: Inputs) -> torch.dtype:
-    return inputs.x.dtype if inputs.x.is_floating_point() else torch.get_default_dtype()
+    return {"node_mask": mask.to(inputs.dtype), "feature_score": _or_zero(score)}
 
 
 def _or_zero(score: Tensor) -> Tensor:
