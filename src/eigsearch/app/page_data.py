@@ -44,10 +44,10 @@ def explanation_in_layout(
 ) -> dict[str, Any]:
     """Return an explanation of an edited graph as page data, in the layout of the original."""
     drawing = redraw(base, explanation, graph.node_ids, added_edges)
-    node = None if explanation.node is None else graph.node_ids[explanation.node]
+    anchors = [graph.node_ids[anchor] for anchor in explanation.flat_anchors]
     return {
         **explanation_item(explanation, drawing, session.names),
-        "node": None if node is None else drawing.nodes.index(node),
+        "anchors": [drawing.nodes.index(anchor) for anchor in anchors],
         "nodes": list(drawing.nodes),
     }
 
@@ -66,11 +66,11 @@ def comparison_data(
     for explanation in found.values():
         configuration.add(explanation)
     styles = [method_style(name) for name in found]
-    node = None if first.node is None else graph.node_ids[first.node]
+    anchors = [graph.node_ids[anchor] for anchor in first.flat_anchors]
     return {
         "title": session.names.title,
         "output": output_name(first, session.names),
-        "graph": picture(drawing, node),
+        "graph": picture(drawing, anchors),
         "unit": unit_of(drawing),
         "answers": [
             {"name": name, "dash": style.dash, **answer(explanation, drawing, session.names)}

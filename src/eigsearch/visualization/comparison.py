@@ -39,7 +39,7 @@ def comparison_page(
     data = {
         "title": names.title,
         "output": output_name(first, names),
-        "graph": picture(drawing, first.node),
+        "graph": picture(drawing, first.flat_anchors),
         "unit": unit_of(drawing),
         "answers": [
             {"name": name, "dash": style.dash, **answer(explanation, drawing, names)}

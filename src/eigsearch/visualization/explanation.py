@@ -8,7 +8,7 @@ from typing import Any
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.sentence import SENTENCE, SENTENCE_OF_ONE
 from eigsearch.visualization.graph_drawing import Drawing, draw
-from eigsearch.visualization.labels import Names
+from eigsearch.visualization.labels import Names, explained_subject, graph_field
 from eigsearch.visualization.page import framed, render, save_page
 from eigsearch.visualization.page_data import Configuration, answer, picture, unit_of
 
@@ -43,7 +43,7 @@ def explanation_item(
 ) -> dict[str, Any]:
     """Return one explanation as the JSON that a page shows."""
     return {
-        **picture(drawing, explanation.node),
+        **picture(drawing, explanation.flat_anchors),
         **answer(explanation, drawing, names),
         "unit": unit_of(drawing),
     }
@@ -59,10 +59,11 @@ def shared(names: Names) -> dict[str, Any]:
 
 
 def _title(explanation: SubgraphExplanation, names: Names) -> str:
-    name, smiles = explanation.data.get("name"), explanation.data.get("smiles")
+    data, explained = explanation.data, explained_subject(explanation)
+    name, smiles = graph_field(data, "name"), graph_field(data, "smiles")
     subject = "Explanation"
-    if explanation.node is not None:
-        subject = f"Explanation of node {explanation.node}"
+    if explained:
+        subject = f"Explanation of {explained}"
     elif isinstance(name, str) and name != smiles:
         subject = f"Explanation of {name}"
     return f"{names.title} · {subject}" if names.title else subject

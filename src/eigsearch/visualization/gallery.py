@@ -13,7 +13,7 @@ from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.visualization.explanation import explanation_item, shared
 from eigsearch.visualization.graph_drawing import draw
-from eigsearch.visualization.labels import Names
+from eigsearch.visualization.labels import Names, explained_subject, graph_field
 from eigsearch.visualization.matching import Matcher
 from eigsearch.visualization.motifs import LIMIT_NOTE, Motif, Piece, find_motifs, pieces_of
 from eigsearch.visualization.page import render, save_page
@@ -72,9 +72,10 @@ def gallery_page(
 
 
 def _title(number: int, explanation: SubgraphExplanation, molecule: bool) -> str:
-    if explanation.node is not None:
-        return f"Node {explanation.node}"
-    name, smiles = explanation.data.get("name"), explanation.data.get("smiles")
+    if explained := explained_subject(explanation):
+        return explained[:1].upper() + explained[1:]
+    data = explanation.data
+    name, smiles = graph_field(data, "name"), graph_field(data, "smiles")
     called = f" · {name}" if isinstance(name, str) and name != smiles else ""
     return f"{'Molecule' if molecule else 'Graph'} {number}{called}"
 

@@ -32,6 +32,8 @@ class Drawing:
         orders: The bond order of each link.
         sides: Side of each link for the second line of a double bond; 0 for both.
         molecule: Whether the graph is drawn as a molecule.
+        types: The type of each node of a typed graph, as an index of `type_names`; else empty.
+        type_names: The node types of a typed graph.
         hidden: Number of links that are not drawn.
     """
 
@@ -45,6 +47,8 @@ class Drawing:
     sides: tuple[int, ...]
     molecule: bool
     hidden: int
+    types: tuple[int, ...] = ()
+    type_names: tuple[str, ...] = ()
 
     @property
     def groups(self) -> list[int]:
@@ -62,17 +66,27 @@ def draw(
     """
     first = explanations[0]
     every = links_of(first)
-    links = choose_links(every, _chosen(explanations), _notable(explanations), first.node)
+    links = choose_links(every, _chosen(explanations), _notable(explanations), first.flat_anchors)
     added = added_links(first)
     nodes = _drawn_nodes(first, links, complete=len(links) == len(every))
     nodes = sorted({*nodes, *(end for link in added for end in link[:2])})
-    all_nodes = len(nodes) == first.data.num_nodes
-    molecule = read_molecule(first.data, names) if all_nodes and first.edges is None else None
+    all_nodes = len(nodes) == first.flat.data.num_nodes
+    molecule = read_molecule(first.data, names) if _may_be_molecule(first, all_nodes) else None
     index = {node: position for position, node in enumerate(nodes)}
     local = [link._replace(start=index[link.start], end=index[link.end]) for link in links]
     texts = _texts(first, nodes, names, molecule)
     drawing = _laid_out(nodes, local, molecule, texts, len(every), positions)
+    drawing = _with_types(drawing, first)
     return _with_added(drawing, added, index) if added else drawing
+
+
+def _with_types(drawing: Drawing, explanation: SubgraphExplanation) -> Drawing:
+    """Return the drawing with the types of its nodes, if the graph has types."""
+    schema = explanation.flat.schema
+    if schema is None:
+        return drawing
+    types = [schema.node_types.index(schema.node_name(node)[0]) for node in drawing.nodes]
+    return replace(drawing, types=tuple(types), type_names=schema.node_types)
 
 
 def _with_added(drawing: Drawing, added: Sequence[Link], index: dict[int, int]) -> Drawing:
@@ -139,9 +153,14 @@ def _drawn_nodes(
 
     Of a node's explanation only its neighbourhood is drawn, however large the graph is.
     """
-    if complete and explanation.edges is None and explanation.node is None:
-        return list(range(int(explanation.data.num_nodes)))
-    return _ends(links, explanation.node)
+    anchors = explanation.flat_anchors
+    if complete and explanation.edges is None and not anchors:
+        return list(range(int(explanation.flat.data.num_nodes)))
+    return sorted({*anchors, *(end for link in links for end in link[:2])})
+
+
+def _may_be_molecule(explanation: SubgraphExplanation, all_nodes: bool) -> bool:
+    return all_nodes and explanation.edges is None and explanation.flat.schema is None
 
 
 def _laid_out(
@@ -184,11 +203,6 @@ def _notable(explanations: Sequence[SubgraphExplanation]) -> list[int]:
     return list(dict.fromkeys(notable))
 
 
-def _ends(links: Sequence[Link], node: int | None) -> list[int]:
-    own = set() if node is None else {node}
-    return sorted(own.union(*(link[:2] for link in links)))
-
-
 def _place(
     count: int, links: Sequence[Link], molecule: Molecule | None
 ) -> tuple[Positions, dict[Pair, int]]:
@@ -213,6 +227,11 @@ def _texts(
         symbols = [molecule.symbols[node] for node in nodes]
         numbered = [f"{symbol}{node}" for symbol, node in zip(symbols, nodes, strict=True)]
         return _Texts([molecule.labels[node] for node in nodes], numbered, symbols)
+    schema = explanation.flat.schema
+    if schema is not None:
+        typed = [schema.node_name(node) for node in nodes]
+        full = [f"{kind} {number}" for kind, number in typed]
+        return _Texts([str(number) for _, number in typed], full, [kind for kind, _ in typed])
     labels, no_kinds = names.labels(explanation.data), [""] * len(nodes)
     if labels is None:
         numbers = list(map(str, nodes))

@@ -11,6 +11,7 @@ from torch_geometric.data import Data
 
 from eigsearch.explanation import sentence as sentences
 from eigsearch.explanation.sentence import TargetName, is_regression
+from eigsearch.tasks import level_of
 from eigsearch.visualization.elements import is_element
 
 if TYPE_CHECKING:
@@ -99,6 +100,16 @@ class Names:
     def _node_name(self, label: int) -> str:
         assert self.node_names
         return self.node_names[label] if 0 <= label < len(self.node_names) else f"?{label}"
+
+
+def graph_field(data: Any, name: str) -> Any:
+    """Return what a graph, with types or without, says of itself under a name; None if nothing."""
+    return data.to_dict().get(name)
+
+
+def explained_subject(explanation: SubgraphExplanation) -> str:
+    """Return what an explanation of nodes is about, such as "link 3–7"; "" for a graph."""
+    return level_of(explanation.anchors).label(explanation.anchors)
 
 
 def output_name(explanation: SubgraphExplanation, names: Names) -> str:

@@ -13,12 +13,12 @@ _FAN_OUT = 8  # links followed per node; a hub would fill the picture
 
 
 def choose_links(
-    links: Sequence[Link], chosen: Iterable[int], notable: Iterable[int], node: int | None
+    links: Sequence[Link], chosen: Iterable[int], notable: Iterable[int], nodes: Sequence[int]
 ) -> list[Link]:
     """Return the links to draw, in their order.
 
     Up to `MOST_LINKS` all of them; of more, the links of the chosen groups, of the notable groups,
-    and those around them and the explained node, nearest first.
+    and those around them and the explained nodes, nearest first.
     """
     if len(links) <= MOST_LINKS:
         return list(links)
@@ -28,19 +28,19 @@ def choose_links(
     drawn = [p for group in chosen for p in of_group[group]][:MOST_LINKS]
     further = [p for group in notable for p in of_group[group]]
     drawn = list(dict.fromkeys(drawn + further))[: max(len(drawn), _DRAWN_LINKS)]
-    surrounding = _surrounding(links, drawn, node, room=_DRAWN_LINKS - len(drawn))
+    surrounding = _surrounding(links, drawn, nodes, room=_DRAWN_LINKS - len(drawn))
     return [links[position] for position in sorted(drawn + surrounding)]
 
 
 def _surrounding(
-    links: Sequence[Link], drawn: Sequence[int], node: int | None, room: int
+    links: Sequence[Link], drawn: Sequence[int], nodes: Sequence[int], room: int
 ) -> list[int]:
     """Return up to `room` more links, breadth first, a few for each node."""
     at_node: dict[int, list[int]] = defaultdict(list)
     for position, link in enumerate(links):
         at_node[link.start].append(position)
         at_node[link.end].append(position)
-    frontier = [] if node is None else [node]
+    frontier = list(nodes)
     frontier += [end for position in drawn for end in links[position][:2]]
     found: list[int] = []
     taken, seen = set(drawn), set(frontier)

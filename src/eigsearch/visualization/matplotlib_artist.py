@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.visualization.colors import ATOMS, ROLES
+from eigsearch.visualization.colors import ATOMS, CLASSES, ROLES
 from eigsearch.visualization.graph_drawing import Drawing
 
 if TYPE_CHECKING:
@@ -75,16 +75,24 @@ class Artist:
         drawing = self.drawing
         crowded = len(drawing.nodes) > _MOST_LABELS
         for node, number in enumerate(drawing.nodes):
-            explained = number == self.explanation.node
+            explained = number in self.explanation.flat_anchors
             small = crowded and not explained and node not in self.kept_nodes
             if explained:
                 self._circle(node, _RADIUS + 5, fill=False, edgecolor=INK, linewidth=1.8, zorder=2)
             if not drawing.molecule:
                 edge = ROLES["for"].light if node in self.kept_nodes else _BOND
                 size = _RADIUS / 2 if small else _RADIUS
-                self._circle(node, size, facecolor=_DISC, edgecolor=edge, linewidth=0.8, zorder=2)
+                face = self._type_colour(node)
+                self._circle(node, size, facecolor=face, edgecolor=edge, linewidth=0.8, zorder=2)
             if not small and is_written(drawing, node):
                 self._label(node)
+
+    def _type_colour(self, node: int) -> Any:
+        """Return the colour of a node's disc: a light one of its type, if it has one."""
+        if not self.drawing.types:
+            return _DISC
+        colour = CLASSES[self.drawing.types[node] % len(CLASSES)].light
+        return _mix(colour, _DISC, 0.35)
 
     def _label(self, node: int) -> None:
         molecule = self.drawing.molecule

@@ -13,15 +13,20 @@ from eigsearch.explanation.labels import true_label
 from eigsearch.explanation.sentence import agreement_sentence, is_regression
 from eigsearch.search import Curve
 from eigsearch.visualization.graph_drawing import Drawing
-from eigsearch.visualization.labels import Names, output_name
+from eigsearch.visualization.labels import Names, graph_field, output_name
 from eigsearch.visualization.sentences import reason, sentence
 
 _MOST_SIZES = 400  # steps of the slider; a larger graph shows every n-th size
 _MOST_FEATURES = 200  # rows of features in a ranking, the best ones
 
 
-def picture(drawing: Drawing, node: int | None) -> dict[str, Any]:
-    """Return the graph as page data; columns with only default values are left out."""
+def picture(drawing: Drawing, anchors: Sequence[int]) -> dict[str, Any]:
+    """Return the graph as page data; columns with only default values are left out.
+
+    Args:
+        drawing: The laid out graph.
+        anchors: The explained nodes.
+    """
     group_index = {group: index for index, group in enumerate(drawing.groups)}
     columns: dict[str, list[Any]] = {
         "order": [_short(order) for order in drawing.orders],
@@ -37,13 +42,21 @@ def picture(drawing: Drawing, node: int | None) -> dict[str, Any]:
         "y": [int(y) for y in drawing.positions[:, 1]],
         "label": list(drawing.labels),
         "name": list(drawing.names),
-        "node": None if node is None else drawing.nodes.index(node),
+        "anchors": [drawing.nodes.index(node) for node in anchors],
         "from": [link.start for link in drawing.links],
         "to": [link.end for link in drawing.links],
         "group": [group_index.get(link.group, -1) for link in drawing.links],
         "hidden": drawing.hidden,
+        **_types(drawing),
         **{name: column for name, column in columns.items() if set(column) - {defaults[name]}},
     }
+
+
+def _types(drawing: Drawing) -> dict[str, Any]:
+    """Return the types of the nodes of a typed graph; nothing for any other."""
+    if not drawing.type_names:
+        return {}
+    return {"type": list(drawing.types), "types": list(drawing.type_names)}
 
 
 def answer(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> dict[str, Any]:
@@ -97,7 +110,7 @@ def _change(explanation: SubgraphExplanation, drawing: Drawing, names: Names) ->
 
 def _value_columns(explanation: SubgraphExplanation, names: Names) -> dict[str, Any]:
     """Return what tells the values of a regression, and molecules, from the rest."""
-    smiles = explanation.data.get("smiles")
+    smiles = graph_field(explanation.data, "smiles")
     values = {"regression": True, "value_unit": names.unit}
     return {
         **(values if is_regression(explanation) else {}),

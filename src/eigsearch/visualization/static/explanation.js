@@ -54,10 +54,29 @@ class ExplanationView {
     parts.unit.textContent = item.features.length ? `${item.unit} or feature` : item.unit;
     parts.for.textContent = `for ${item.output}`;
     parts.facts.append(...factsOf(item, this.shared));
+    this.#buildTypes();
     this.#buildCurve();
     this.#buildNotes();
     this.#buildControls();
     this.#buildConfiguration();
+  }
+
+  // The legend of node types; each entry switches its type off and on.
+  #buildTypes() {
+    const { item, parts } = this;
+    const hidden = new Set();
+    (item.types ?? []).forEach((name, type) => {
+      if (!item.type.includes(type)) return;
+      const dot = make("i", { class: "class-dot" });
+      dot.style.setProperty("background", `var(--class-${type % 8})`);
+      const button = make("button", { type: "button", class: "type", "aria-pressed": "true" }, dot, name);
+      button.addEventListener("click", () => {
+        const shown = hidden.delete(type) || !hidden.add(type);
+        button.setAttribute("aria-pressed", String(shown));
+        this.picture.hideTypes(hidden);
+      });
+      parts.types.append(button);
+    });
   }
 
   #buildCurve() {

@@ -48,6 +48,15 @@ class Picture {
     for (const link of this.linksOf[group]) this.links[link].classList.add("marked");
   }
 
+  // Fades the nodes of the hidden types, and the links at them.
+  hideTypes(hidden) {
+    const { graph } = this;
+    const faded = (node) => hidden.has(graph.type[node]);
+    this.nodes.forEach((element, node) => element.classList.toggle("faded", faded(node)));
+    this.links.forEach((element, link) =>
+      element.classList.toggle("faded", faded(graph.from[link]) || faded(graph.to[link])));
+  }
+
   onPoint(enter, click) {
     const groupAt = (event) => {
       const link = event.target.closest("[data-group]");
@@ -99,8 +108,12 @@ class Picture {
   #drawNode(node) {
     const { graph } = this;
     const [x, y] = [graph.x[node], graph.y[node]];
-    const here = graph.node === node;
+    const here = graph.anchors.includes(node);
     const element = makeSvg("g", { class: `node${here ? " explained" : ""}` });
+    if (graph.type) {
+      element.classList.add("typed");
+      element.style.setProperty("--type", `var(--class-${graph.type[node] % 8})`);
+    }
     if (here) element.append(makeSvg("circle", { class: "ring", cx: x, cy: y, r: NODE_RADIUS + 5 }));
     if (graph.molecule) {
       if (this.#isWritten(node)) element.append(atomText(graph.label[node], x, y));
