@@ -365,7 +365,7 @@ class SubgraphExplanation:
     @staticmethod
     def from_pyg(explanation: Explanation | HeteroExplanation) -> SubgraphExplanation:
         """Return what `to_pyg`, or `EiGSearch` in PyG's `Explainer`, made of one prediction."""
-        details = explanation.to_dict().get("details")
+        details = getattr(explanation, "details", None)
         if not isinstance(details, list) or len(details) != 1:
             got = "none" if details is None else f"{len(details)}"
             raise InputError(

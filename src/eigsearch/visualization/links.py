@@ -23,6 +23,7 @@ class Link(NamedTuple):
         arrow: Whether the line has a direction.
         bend: Sideways bend in steps, to separate links between the same two nodes.
         added: Whether the graph does not have it, and a counterfactual adds it.
+        relation: What a typed graph calls it; "" in a graph without types.
     """
 
     start: int
@@ -31,6 +32,7 @@ class Link(NamedTuple):
     arrow: bool = False
     bend: int = 0
     added: bool = False
+    relation: str = ""
 
 
 def links_of(explanation: SubgraphExplanation) -> list[Link]:
@@ -38,7 +40,32 @@ def links_of(explanation: SubgraphExplanation) -> list[Link]:
     edge_index = explanation.flat.data.edge_index.cpu()
     if explanation.edges is not None:
         edge_index = edge_index[:, explanation.edges.cpu()]
-    return bend_apart(_join_directions(edge_index, explanation.group.cpu()))
+    links = _join_directions(edge_index, explanation.group.cpu())
+    return bend_apart(_with_relations(links, explanation, edge_index))
+
+
+def _with_relations(
+    links: list[Link], explanation: SubgraphExplanation, edge_index: Tensor
+) -> list[Link]:
+    """Return the links with the names of their relations, if the graph is typed.
+
+    A line for both directions has the name of the one that is no reverse.
+    """
+    schema = explanation.flat.schema
+    if schema is None:
+        return links
+    edges = explanation.edges
+    positions = torch.arange(edge_index.size(1)) if edges is None else edges.cpu()
+    names = [schema.edge_types[kind][1] for kind in schema.edge_kinds(positions).tolist()]
+    ends = zip(*edge_index.tolist(), explanation.group.tolist(), strict=True)
+    relation = dict(zip(ends, names, strict=True))
+
+    def name(link: Link) -> str:
+        both = (link.start, link.end, link.group), (link.end, link.start, link.group)
+        found = [relation[key] for key in both if key in relation]
+        return min(found, key=lambda name: name.startswith("rev_"))
+
+    return [link._replace(relation=name(link)) for link in links]
 
 
 def added_links(explanation: SubgraphExplanation) -> list[Link]:

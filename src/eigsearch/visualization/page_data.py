@@ -56,7 +56,8 @@ def _types(drawing: Drawing) -> dict[str, Any]:
     """Return the types of the nodes of a typed graph; nothing for any other."""
     if not drawing.type_names:
         return {}
-    return {"type": list(drawing.types), "types": list(drawing.type_names)}
+    relations = [link.relation for link in drawing.links]
+    return {"type": list(drawing.types), "types": list(drawing.type_names), "relation": relations}
 
 
 def answer(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> dict[str, Any]:

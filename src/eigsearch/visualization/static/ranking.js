@@ -58,7 +58,8 @@ class Ranking {
 
 function groupName(graph, links) {
   const named = links.slice(0, 3).map((link) => {
-    const joint = graph.arrow?.[link] ? " → " : "–";
+    const relation = graph.relation?.[link];
+    const joint = relation ? ` ${relation} ` : graph.arrow?.[link] ? " → " : "–";
     return graph.name[graph.from[link]] + joint + graph.name[graph.to[link]];
   });
   return named.join(", ") + (links.length > 3 ? ` and ${links.length - 3} more` : "");

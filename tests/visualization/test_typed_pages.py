@@ -1,0 +1,80 @@
+"""Pages of typed graphs and links: types, relations and both ends."""
+
+from __future__ import annotations
+
+import torch
+from torch_geometric.data import Data, HeteroData
+
+import eigsearch
+from eigsearch.visualization import Names
+from eigsearch.visualization.explanation import explanation_item, explanation_page
+from eigsearch.visualization.graph_drawing import draw
+from eigsearch.visualization.links import links_of
+
+
+class SharedItems(torch.nn.Module):
+    """Scores a pair (user, item) by the items that lead from one to the other."""
+
+    def forward(self, x_dict, edge_index_dict, edge_label_index):
+        u, i = edge_index_dict["user", "buys", "item"]
+        a, b = edge_index_dict["item", "like", "item"]
+        bought = torch.zeros(x_dict["user"].size(0), x_dict["item"].size(0))
+        bought[u, i] = 1.0
+        alike = torch.zeros(bought.size(1), bought.size(1))
+        alike[a, b] = 1.0
+        return (bought @ alike)[edge_label_index[0], edge_label_index[1]] * 2 - 1
+
+
+def typed_graph() -> HeteroData:
+    data = HeteroData()
+    data["user"].x, data["item"].x = torch.ones(2, 1), torch.ones(4, 1)
+    bought = torch.tensor([[0, 0, 1], [0, 1, 3]])
+    data["user", "buys", "item"].edge_index = bought
+    data["item", "rev_buys", "user"].edge_index = bought.flip(0)
+    data["item", "like", "item"].edge_index = torch.tensor([[0, 1, 3], [2, 2, 0]])
+    return data
+
+
+def typed_explanation() -> eigsearch.SubgraphExplanation:
+    pair = (("user", 0), ("item", 2))
+    return eigsearch.explain(
+        SharedItems(), typed_graph(), link=pair, task="binary", return_type="raw"
+    )
+
+
+def test_picture_of_a_typed_graph_has_types_relations_and_both_ends() -> None:
+    ex = typed_explanation()
+    drawing = draw([ex], Names())
+    item = explanation_item(ex, drawing, Names())
+    assert item["types"] == ["user", "item"]
+    named = dict(zip(item["name"], item["type"], strict=True))
+    assert named["user 0"] == 0
+    assert named["item 2"] == 1
+    assert sorted(item["name"][anchor] for anchor in item["anchors"]) == ["item 2", "user 0"]
+    assert set(item["relation"]) <= {"buys", "like"}
+
+
+def test_links_of_a_typed_graph_join_an_edge_with_its_reverse_type() -> None:
+    by_relation = {link.relation: link for link in links_of(typed_explanation())}
+    assert not by_relation["buys"].arrow
+    assert by_relation["like"].arrow
+
+
+def test_page_of_a_link_is_titled_by_its_ends() -> None:
+    assert "Explanation of link user 0–item 2" in explanation_page(typed_explanation())
+
+
+def test_page_of_an_untyped_link_marks_both_ends() -> None:
+    class Pairs(torch.nn.Module):
+        def forward(self, x, edge_index, edge_label_index):
+            near = torch.zeros(x.size(0), x.size(0))
+            near[edge_index[0], edge_index[1]] = 1.0
+            u, v = edge_label_index
+            return (near @ near)[u, v] - 0.5
+
+    ends = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+    data = Data(x=torch.ones(4, 1), edge_index=ends)
+    ex = eigsearch.explain(Pairs(), data, link=(0, 2), task="binary", return_type="raw")
+    item = explanation_item(ex, draw([ex], Names()), Names())
+    assert len(item["anchors"]) == 2
+    assert "types" not in item
