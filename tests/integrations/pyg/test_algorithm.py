@@ -467,8 +467,6 @@ def test_inputs_are_refused_with_one_sentence() -> None:
     crossing = torch.arange(9) % 2
     with pytest.raises(InputError, match="within one graph"):
         explainer(data.x, data.edge_index, target=torch.tensor([1, 1]), batch=crossing)
-    with pytest.raises(UnsupportedError, match="homogeneous"):
-        explainer({"a": data.x}, {("a", "to", "a"): data.edge_index}, target=label)
     with pytest.raises(UnsupportedError, match="center_index"):
         explainer(data.x, data.edge_index, target=label, center_index=torch.tensor([1]))
 
