@@ -184,7 +184,7 @@ class Links(nn.Module):
 
 
 class RenamedLinks(Links):
-    def forward(self, x: Tensor, edge_index: Tensor, pair_index: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(self, x: Tensor, edge_index: Tensor, pair_index: Tensor) -> Tensor:
         return super().forward(x, edge_index, pair_index)
 
 
@@ -226,7 +226,7 @@ def test_explainer_of_links_in_a_batch_names_them_in_their_graph() -> None:
     x, edges = torch.cat([X, X]), torch.cat([EDGES, EDGES + 8], dim=1)
 
     class Batched(Links):
-        def forward(self, x, edge_index, edge_label_index, batch=None):  # type: ignore[no-untyped-def,override]
+        def forward(self, x, edge_index, edge_label_index, batch=None):
             return super().forward(x, edge_index, edge_label_index)
 
     batched = Batched().eval()
