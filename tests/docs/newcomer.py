@@ -253,3 +253,21 @@ def _(names: Names, folder: Path) -> None:
 @task("find a functional group again", "tutorials/molecules.md", "In Python")
 def _(names: Names, folder: Path) -> None:
     assert names["hits"] == len(names["toxic"]) == 48
+
+
+@task("explain a link", "tutorials/links-and-types.md", "A link")
+def _(names: Names, folder: Path) -> None:
+    assert [each.link for each in names["found"]] == list(map(tuple, names["pairs"].t().tolist()))
+
+
+@task("explain a typed graph", "tutorials/links-and-types.md", "A node of a typed graph")
+def _(names: Names, folder: Path) -> None:
+    scores = names["scores"]
+    assert scores["a", "to", "x"] > scores["a", "to", "y"]
+    assert scores["b", "to", "y"] > scores["b", "to", "x"]
+
+
+@task("see which relation a link rests on", "tutorials/links-and-types.md",
+      "A link of a typed graph")  # fmt: skip
+def _(names: Names, folder: Path) -> None:
+    assert names["kinds"] == {"praises": 2, "views": 2}
