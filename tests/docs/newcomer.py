@@ -271,3 +271,11 @@ def _(names: Names, folder: Path) -> None:
       "A link of a typed graph")  # fmt: skip
 def _(names: Names, folder: Path) -> None:
     assert names["kinds"] == {"praises": 2, "views": 2}
+
+
+@task("add a ranker of my own", "bring-your-own.md", "An explainer")
+def _(names: Names, folder: Path) -> None:
+    import eigsearch
+
+    found = eigsearch.explain(names["model"], names["graph"], ranker=names["by_degree"])
+    assert found.edge_score.equal(names["by_degree"](None, names["graph"], 0, None).double())
