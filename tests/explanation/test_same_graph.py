@@ -36,8 +36,8 @@ def test_load_with_another_graph_raises(node: int | None, tmp_path: Path) -> Non
 
 
 def test_check_same_graph_the_same_edges_pass() -> None:
-    check_same_graph(graph(), 3, EDGES)
-    check_same_graph(graph(EDGES.int()), 3, EDGES)
+    check_same_graph(graph(), graph(EDGES))
+    check_same_graph(graph(EDGES.int()), graph(EDGES))
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_check_same_graph_the_same_edges_pass() -> None:
 )
 def test_check_same_graph_other_nodes_or_edges_raise(edges: torch.Tensor, nodes: int) -> None:
     with pytest.raises(InputError, match="which has 3 nodes"):
-        check_same_graph(graph(edges, nodes), 3, EDGES)
+        check_same_graph(graph(edges, nodes), graph(EDGES))
 
 
 def test_check_same_graph_part_of_the_edges_is_compared_where_it_stands() -> None:
     part = torch.tensor([0, 2])
-    check_same_graph(graph(), 3, EDGES[:, part], part)
-    check_same_graph(graph(), 3, EDGES[:, :0], part[:0])
+    check_same_graph(graph(), graph(EDGES[:, part]), part)
+    check_same_graph(graph(), graph(EDGES[:, :0]), part[:0])
     for wrong in (torch.tensor([0, 1]), torch.tensor([0, 3])):
         with pytest.raises(InputError, match="another graph"):
-            check_same_graph(graph(), 3, EDGES[:, part], wrong)
+            check_same_graph(graph(), graph(EDGES[:, part]), wrong)

@@ -11,6 +11,7 @@ from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
 from eigsearch.inputs.feature_groups import FeatureGroups
+from eigsearch.inputs.typed_graph import Schema, flat_view
 from eigsearch.search import Curve, NearOptimal, Step
 
 
@@ -31,7 +32,8 @@ def unreadable(found: str) -> InputError:
 
 def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     """Yield, for each field, whether it is of its type and fits the others."""
-    data, edges, groups = fields["data"], fields["edges"], fields["keep"].numel()
+    edges, groups = fields["edges"], fields["keep"].numel()
+    data, schema = flat_view(fields["data"], paired=False)
     num_nodes = data.num_nodes
     yield "num_nodes", type(num_nodes) is int and num_nodes >= 0
     yield "edge_index", _within(data.edge_index.flatten(), num_nodes)
@@ -40,7 +42,9 @@ def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     yield "score", fields["score"].shape == (groups,)
     yield "order", fields["order"].shape == (groups,) and _is_permutation(fields["order"])
     yield "group", _is_grouping(fields["group"], groups, data, edges)
-    yield "node", fields["node"] is None or _is_index(fields["node"], num_nodes)
+    node, link = fields["node"], fields["link"]
+    yield "node", node is None or _is_node(node, num_nodes, schema)
+    yield "link", link is None or _is_link(link, num_nodes, schema)
     yield "target", _is_int(fields["target"])
     yield "prediction", _is_number(fields["prediction"])
     yield "value", _is_number(fields["value"])
@@ -73,6 +77,21 @@ def _is_int(value: Any) -> bool:
 
 def _is_index(value: Any, size: int) -> bool:
     return _is_int(value) and 0 <= value < size
+
+
+def _is_node(name: Any, num_nodes: int, schema: Schema | None) -> bool:
+    if schema is None:
+        return _is_index(name, num_nodes)
+    typed = isinstance(name, tuple) and len(name) == 2 and name[0] in schema.node_types
+    if not typed:
+        return False
+    kind = schema.node_types.index(name[0])
+    return _is_index(name[1], schema.node_ptr[kind + 1] - schema.node_ptr[kind])
+
+
+def _is_link(link: Any, num_nodes: int, schema: Schema | None) -> bool:
+    two = isinstance(link, tuple) and len(link) == 2
+    return two and all(_is_node(end, num_nodes, schema) for end in link)
 
 
 def _is_number(value: Any) -> bool:

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from torch import Tensor
+from torch_geometric.data import HeteroData
 
 if TYPE_CHECKING:
     from eigsearch.explanation.explanation import SubgraphExplanation
@@ -13,11 +14,18 @@ if TYPE_CHECKING:
 
 def true_label(explanation: SubgraphExplanation) -> int | float | None:
     """Return the label of the explained graph or node, or None if there is none."""
-    label = explanation.data.get("y")
+    node, data = explanation.node, explanation.data
+    if explanation.link is not None:  # labels of links are those of links to predict
+        return None
+    if isinstance(data, HeteroData):
+        data = data._global_store
+        if node is not None:
+            data, node = explanation.data[node[0]], node[1]
+    label = data.get("y")
     if not isinstance(label, Tensor):
         return None
-    if explanation.node is not None:
-        label = label[explanation.node] if label.dim() else label
+    if node is not None:
+        label = label[node] if label.dim() else label
     elif explanation.config.get("task") == "regression" and label.numel() > 1:
         label = label.flatten()[explanation.target]
     if label.numel() != 1:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
+from eigsearch.inputs.typed_graph import flat_view
 
 
-def check_same_graph(
-    data: Data, num_nodes: int, edge_index: Tensor, edges: Tensor | None = None
-) -> None:
+def check_same_graph(data: Any, saved: Any, edges: Tensor | None = None) -> None:
     """Refuse a graph that lacks the nodes and edges that were explained.
 
-    `edges` says where the explained edges stand in the graph, where they are not all of it.
+    Args:
+        data: The graph.
+        saved: The graph that was explained, without its features.
+        edges: Where the edges of `saved` stand in the graph, where they are not all of it.
     """
-    if int(data.num_nodes) != num_nodes or not _has(data, edge_index, edges):
+    (graph, schema), (own, own_schema) = (flat_view(each, paired=False) for each in (data, saved))
+    same_types = (None if schema is None else (schema.node_types, schema.edge_types)) == (
+        None if own_schema is None else (own_schema.node_types, own_schema.edge_types)
+    )
+    sized = graph.num_nodes == own.num_nodes
+    if not same_types or not sized or not _has(graph, own.edge_index, edges):
         raise InputError(
-            f"Expected `data` to be the graph that was explained, which has {num_nodes} nodes (got "
-            f"another graph, with {data.num_nodes} nodes and {data.num_edges} edges). "
+            f"Expected `data` to be the graph that was explained, which has {own.num_nodes} nodes "
+            f"(got another graph, with {graph.num_nodes} nodes and {graph.num_edges} edges). "
             "Pass the one that was explained, its edges in the same order."
         )
 

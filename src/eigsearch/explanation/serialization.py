@@ -14,13 +14,14 @@ from eigsearch.errors import InputError
 from eigsearch.explanation.checks import check_fields, unreadable
 from eigsearch.explanation.same_graph import check_same_graph
 from eigsearch.inputs.feature_groups import FeatureGroups
+from eigsearch.inputs.typed_graph import plain_name, plain_types, typed_view
 from eigsearch.search import Curve, NearOptimal, Step
 
 if TYPE_CHECKING:
     from eigsearch.explanation.explanation import SubgraphExplanation
 
 _SCHEMA = 1
-_AS_THEY_ARE = ("node", "target", "prediction", "value", "engine", "config", "note")
+_AS_THEY_ARE = ("target", "prediction", "value", "engine", "config", "note")
 _TENSORS = {
     "keep": torch.bool,
     "score": torch.float64,
@@ -35,7 +36,10 @@ def to_plain(explanation: SubgraphExplanation) -> dict[str, Any]:
     return {
         "schema": _SCHEMA,
         "num_nodes": int(explanation.data.num_nodes),
-        "edge_index": explanation.data.edge_index.tolist(),
+        "edge_index": explanation.flat.data.edge_index.tolist(),
+        "types": plain_types(explanation.flat.schema),
+        "node": explanation.node,
+        "link": explanation.link,
         **{name: getattr(explanation, name) for name in _AS_THEY_ARE},
         **{name: getattr(explanation, name).tolist() for name in _TENSORS},
         "edges": None if edges is None else edges.tolist(),
@@ -57,7 +61,7 @@ def read_json(path: Path) -> Any:
         raise unreadable(f"{path.name}, which is no JSON") from error
 
 
-def from_plain(values: dict[str, Any], data: Data | None = None) -> dict[str, Any]:
+def from_plain(values: dict[str, Any], data: Any = None) -> dict[str, Any]:
     """Return the fields of the explanation that `to_plain` described; `data` has the features.
 
     Raises:
@@ -78,7 +82,7 @@ def from_plain(values: dict[str, Any], data: Data | None = None) -> dict[str, An
         raise unreadable("values of a wrong type") from error
     check_fields(fields)
     if data is not None:
-        check_same_graph(data, fields["data"].num_nodes, fields["data"].edge_index)
+        check_same_graph(data, fields["data"])
         fields["data"] = data
     return fields
 
@@ -87,6 +91,8 @@ def _fields(values: dict[str, Any]) -> dict[str, Any]:
     edges = values["edges"]
     return {
         "data": _graph(values),
+        "node": plain_name(values["node"]),
+        "link": plain_name(values.get("link")),
         **{name: values[name] for name in _AS_THEY_ARE},
         **{name: torch.tensor(values[name], dtype=kind) for name, kind in _TENSORS.items()},
         "edges": None if edges is None else torch.tensor(edges, dtype=torch.long),
@@ -139,8 +145,10 @@ def path_from_plain(path: Iterable[dict[str, Any]]) -> tuple[Step, ...]:
     )
 
 
-def _graph(values: dict[str, Any]) -> Data:
+def _graph(values: dict[str, Any]) -> Any:
     edge_index = torch.tensor(values["edge_index"], dtype=torch.long).reshape(2, -1)
+    if values.get("types") is not None:
+        return typed_view(values["types"], edge_index)
     return Data(edge_index=edge_index, num_nodes=values["num_nodes"])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -133,6 +134,57 @@ def flat_view(data: Any, reverse: Reverse | None = None, paired: bool = True) ->
     back = reverse_types(data, reverse) if paired else (-1,) * len(data.edge_types)
     schema = Schema(tuple(data.node_types), tuple(data.edge_types), node_ptr, edge_ptr, back)
     return FlatView(Data(edge_index=edge_index, num_nodes=node_ptr[-1]), schema)
+
+
+def typed_view(types: dict[str, Any], edge_index: Tensor) -> HeteroData:
+    """Return the typed graph without attributes that a flat view is of.
+
+    Args:
+        types: The number of nodes by type as `nodes`, the number of edges by type as `edges`, a
+            list of source type, relation, target type and number.
+        edge_index: The edges of the flat view.
+
+    Raises:
+        TypeError, ValueError, KeyError, RuntimeError: If they do not fit each other.
+    """
+    data, counts = HeteroData(), {str(k): index(n) for k, n in types["nodes"].items()}
+    start = dict(zip(counts, _starts(list(counts.values())), strict=False))
+    for node_type, count in counts.items():
+        data[node_type].num_nodes = count
+    pieces = edge_index.split([count for *_, count in types["edges"]], dim=1)
+    for (source, relation, target, _), piece in zip(types["edges"], pieces, strict=True):
+        shift = torch.tensor([[start[source]], [start[target]]])
+        ends = piece - shift
+        limit = torch.tensor([[counts[source]], [counts[target]]])
+        if bool(((ends < 0) | (ends >= limit)).any()):
+            raise ValueError("edges that do not end at nodes of their types")
+        data[source, str(relation), target].edge_index = ends
+    return data
+
+
+def plain_types(schema: Schema | None, edges: Tensor | None = None) -> dict[str, Any] | None:
+    """Return the types of a graph as plain values, of some of its edges; `typed_view` reads them.
+
+    None for a graph without types.
+    """
+    if schema is None:
+        return None
+    counts = np.diff(schema.edge_ptr)
+    if edges is not None:
+        counts = np.bincount(schema.edge_kinds(edges).cpu().numpy(), minlength=len(counts))
+    return {
+        "nodes": dict(zip(schema.node_types, np.diff(schema.node_ptr).tolist(), strict=True)),
+        "edges": [[*k, n] for k, n in zip(schema.edge_types, counts.tolist(), strict=True)],
+    }
+
+
+def plain_name(name: Any) -> Any:
+    """Return a node, or the two ends of a link, as JSON gave them, lists for tuples, as named.
+
+    >>> plain_name([["user", 3], ["movie", 7]])
+    (('user', 3), ('movie', 7))
+    """
+    return tuple(map(plain_name, name)) if isinstance(name, list | tuple) else name
 
 
 def flat_partition(spec: GroupSpec, schema: Schema | None) -> GroupSpec:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch.counterfactual.options import FlipOptions
-from eigsearch.errors import ModelError, UnsupportedError
+from eigsearch.errors import ModelError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.failure import FailedExplanation
 from eigsearch.inputs.arguments import Classes, Links, Nodes
@@ -20,11 +20,12 @@ from eigsearch.parallel.sources import Source
 from eigsearch.parallel.worker import ExplainJob
 from eigsearch.store import ShardFiles, explanation_of
 from eigsearch.store.formats import parquet_to_rows
+from eigsearch.store.rows import named_columns
 
 
 def explain_many(
     model: Any,
-    data: Source | Iterable[Data] | Data,
+    data: Source | Iterable[Any] | Data | HeteroData,
     *,
     node: Nodes | None = None,
     link: Links | None = None,
@@ -42,15 +43,11 @@ def explain_many(
     reason of a failure: the first failure is raised, or yielded with `on_error="skip"`.
     """
     options = options or Options()
-    if link is not None:
-        raise UnsupportedError(
-            "Expected links to be explained in one process (got `workers` or `ray`). Leave it out."
-        )
     check_workers(workers, ray, num_gpus)
     check_on_error(on_error)
     source = as_source(data)
-    plan = make_plan(source, None, node, target, None)
-    graph = None if node is None else source
+    plan = make_plan(source, None, node, target, None, link)
+    graph = source if plan.source is None else None
     job = ExplainJob(model, options, graph=graph, device="cuda" if num_gpus else None, flip=flip)
     job.pipeline(model)  # raises for an unusable model
     config = job.describe()
@@ -61,7 +58,7 @@ def explain_many(
                 yield explanation_of(row, config, source[row["index"]])
                 continue
             kind = shard.error or ModelError
-            failed = FailedExplanation(row["index"], row["error"], row["node"], kind)
+            failed = FailedExplanation(row["index"], row["error"], error=kind, **named_columns(row))
             if on_error == "raise":
                 raise failed.to_error()
             yield failed

@@ -27,7 +27,7 @@ def manifest_of(
     config = {
         "data": source.digest,
         "items": _describe_selection(plan.items),
-        "kind": "graphs" if plan.source is not None else "nodes",
+        "kind": "graphs" if plan.source is not None else f"{plan.subject}s",
         "model": model_digest(job.model),
         "seed": job.seed,
         "target": plan.targets
@@ -47,6 +47,9 @@ def _describe_options(job: ExplainJob) -> dict[str, Any]:
     described = {k: v for k, v in job.describe().items() if k != "versions"}
     if isinstance(options.groups, Tensor):
         described["groups"] = digest_of([{"groups": options.groups}])
+    elif isinstance(options.groups, Mapping):
+        parts = {str(kind): part for kind, part in options.groups.items()}
+        described["groups"] = digest_of([parts])
     held = {name: held_digest(getattr(options, name)) for name in ("forward", "ranker", "search")}
     return {
         "options": described,

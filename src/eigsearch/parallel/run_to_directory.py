@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from torch_geometric.data import Data, OnDiskDataset
+from torch_geometric.data import Data, HeteroData, OnDiskDataset
 
 from eigsearch._utils.gc_freeze import gc_frozen
 from eigsearch.counterfactual.options import FlipOptions
 from eigsearch.errors import InputError, ModelError
-from eigsearch.inputs.arguments import Classes, Nodes, parse_nodes, parse_targets
+from eigsearch.inputs.arguments import Classes, Links, Nodes, parse_targets
 from eigsearch.options import Options
 from eigsearch.parallel.backend import check_workers, perform
 from eigsearch.parallel.run_manifest import RANKER, manifest_of
@@ -22,6 +22,7 @@ from eigsearch.parallel.sharding import Plan, check_shard_size, default_shard_si
 from eigsearch.parallel.sources import DatabaseSource, MemorySource, Source
 from eigsearch.parallel.worker import ExplainJob
 from eigsearch.store import ResultDirectory, Writer
+from eigsearch.tasks.dataset import is_graph, subjects_of
 
 _FEW_FAILURES = 10  # failures that never stop a run, whatever their share
 
@@ -67,10 +68,11 @@ class Progress:
 def explain_to(
     path: str | Path,
     model: Any,
-    data: Source | Iterable[Data] | Data,
+    data: Source | Iterable[Any] | Data | HeteroData,
     *,
     index: Sequence[int] | None = None,
     node: Nodes | None = None,
+    link: Links | None = None,
     target: Classes | None = None,
     options: Options | None = None,
     seed: int = 0,
@@ -97,6 +99,7 @@ def explain_to(
         data: Graphs, a source of them, or the one graph of a node set.
         index: The graphs to explain by number, by default all.
         node: The nodes to explain, where `data` is the graph of a node set: numbers, or a mask.
+        link: The links to explain, where `data` is one graph: `[2, L]`, or pairs.
         target: The class to explain, one for all or one for each; by default the predicted one.
         options: How to explain.
         seed: Where the randomness of an explainer starts.
@@ -124,8 +127,8 @@ def explain_to(
     check_workers(workers, ray, num_gpus)
     _check_max_failures(max_failures)
     source = as_source(data)
-    plan = make_plan(source, index, node, target, shard_size)
-    graph = None if node is None else source
+    plan = make_plan(source, index, node, target, shard_size, link)
+    graph = source if plan.source is None else None
     job = ExplainJob(model, options, seed, graph, device or ("cuda" if num_gpus else None), flip)
     job.pipeline(model)  # raises for an unusable model, before anything is written
     record = partial(manifest_of, job, source, plan, about or {}, names or {})
@@ -204,13 +207,13 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def as_source(data: Source | Iterable[Data] | Data) -> Source:
+def as_source(data: Source | Iterable[Any] | Data | HeteroData) -> Source:
     """Return graphs, in whatever container, as a source.
 
     >>> len(as_source([Data(num_nodes=1), Data(num_nodes=2)]))
     2
     """
-    if isinstance(data, Data):
+    if is_graph(data):
         return MemorySource([data])
     if isinstance(data, OnDiskDataset):
         return DatabaseSource(data)
@@ -230,14 +233,17 @@ def make_plan(
     node: Nodes | None,
     target: Classes | None,
     shard_size: int | None,
+    link: Links | None = None,
 ) -> Plan:
     """Return the predictions to explain; raise InputError if the source lacks one."""
-    if node is not None and (len(source) != 1 or index is not None):
+    about_graphs, subject = node is None and link is None, "link" if node is None else "node"
+    if not about_graphs and (len(source) != 1 or index is not None):
         raise InputError(
-            f"Expected one graph together with `node` (got {len(source)}). "
-            "Explain the nodes of one graph at a time."
+            f"Expected one graph together with `{subject}` (got {len(source)}). "
+            f"Explain the {subject}s of one graph at a time."
         )
-    items = _items(source, index) if node is None else parse_nodes(node, source[0])
+    chosen = None if about_graphs else subjects_of(source[0], node, link)
+    items = _items(source, index) if chosen is None else [each[subject] for each in chosen]
     classes = parse_targets(target)
     if isinstance(classes, list) and len(classes) != len(items):
         raise InputError(
@@ -246,7 +252,7 @@ def make_plan(
         )
     size = default_shard_size(len(items)) if shard_size is None else shard_size
     check_shard_size(size)
-    return Plan(items, classes, size, source if node is None else None)
+    return Plan(items, classes, size, source if about_graphs else None, subject)
 
 
 def _check_max_failures(limit: int | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from eigsearch.errors import InputError
 from eigsearch.parallel.sources import Source
@@ -17,25 +18,28 @@ class Shard:
 
     Attributes:
         number: Its position in the run, from 0.
-        items: The graphs by number, or the nodes of a node set.
+        items: The graphs by number, or the nodes or links of one graph.
         targets: The class to explain per prediction, None for the predicted one.
         graphs: A source of exactly these graphs; None for a node set, whose graph every worker has.
+        subject: What items of one graph are: `"node"` or `"link"`.
     """
 
     number: int
-    items: Sequence[int]
+    items: Sequence[Any]
     targets: Sequence[int | None]
     graphs: Source | None = None
+    subject: str = "node"
 
 
 @dataclass(frozen=True)
 class Plan:
     """All predictions of a run and the size of its shards."""
 
-    items: Sequence[int]
+    items: Sequence[Any]
     targets: Sequence[int | None] | int | None
     shard_size: int
     source: Source | None = None
+    subject: str = "node"
 
     def shards(self, done: Collection[int] = ()) -> Iterator[Shard]:
         """Yield the shards that are not done yet, in order."""
@@ -55,7 +59,7 @@ class Plan:
             [targets] * len(items) if targets is None or isinstance(targets, int) else targets[span]
         )
         graphs = None if self.source is None else self.source.part(items)
-        return Shard(number, items, own, graphs)
+        return Shard(number, items, own, graphs, self.subject)
 
 
 def default_shard_size(rows: int) -> int:

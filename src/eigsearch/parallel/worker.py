@@ -114,7 +114,8 @@ class Worker:
         item, target = shard.items[position], shard.targets[position]
         if shard.graphs is None:
             assert self._graph is not None
-            return RowKey(0, item), Instance(self._graph, target, item)
+            subject = {shard.subject: item}
+            return RowKey(0, **subject), Instance(self._graph, target, **subject)
         try:
             key = RowKey(item, name=shard.graphs.name(position))
             return key, Instance(self._to_device(shard.graphs[position]), target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate, pairwise
@@ -24,6 +25,7 @@ from eigsearch.explanation.serialization import (
     path_from_plain,
 )
 from eigsearch.inputs.feature_groups import FeatureGroups
+from eigsearch.inputs.typed_graph import LinkName, NodeName, plain_types, typed_view
 from eigsearch.search import Curve, Step
 
 Row = dict[str, Any]
@@ -31,11 +33,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class RowKey:
-    """The graph that a row is about, by number, and the node where nodes are explained."""
+    """The graph that a row is about, by number, and the node or link that is explained."""
 
     index: int
-    node: int | None = None
+    node: NodeName | None = None
     name: str | None = None
+    link: LinkName | None = None
 
 
 def failed_row(key: RowKey, reason: str) -> Row:
@@ -61,9 +64,7 @@ def to_row(key: RowKey, explanation: SubgraphExplanation) -> Row:
     }
 
 
-def explanation_of(
-    row: Row, config: dict[str, Any], data: Data | None = None
-) -> SubgraphExplanation:
+def explanation_of(row: Row, config: dict[str, Any], data: Any = None) -> SubgraphExplanation:
     """Return the explanation that a row holds.
 
     Without `data` the graph has its edges and no features; for a node it then has only the edges
@@ -72,7 +73,7 @@ def explanation_of(
     saved, edges = _graph_of(row), None
     if data is not None:
         edges = None if row["edge_id"] is None else torch.tensor(row["edge_id"], dtype=torch.long)
-        check_same_graph(data, saved.num_nodes, saved.edge_index, edges)
+        check_same_graph(data, saved, edges)
     fields = _fields(row, config, saved if data is None else data, edges)
     change = row.get("flip")  # rows of earlier versions have no such column
     if change is not None:
@@ -80,7 +81,7 @@ def explanation_of(
     return SubgraphExplanation(**fields)
 
 
-def _fields(row: Row, config: dict[str, Any], data: Data, edges: Tensor | None) -> dict[str, Any]:
+def _fields(row: Row, config: dict[str, Any], data: Any, edges: Tensor | None) -> dict[str, Any]:
     """Return the fields that every explanation has."""
     prediction = row["prediction"]
     return {
@@ -94,10 +95,15 @@ def _fields(row: Row, config: dict[str, Any], data: Data, edges: Tensor | None) 
         "group": torch.tensor(row["edge_group"], dtype=torch.long),
         "curve": _curve(row["curve"]),
         "found": _curve(row["found"]),
-        "node": row["node"],
+        **named_columns(row),
         "edges": edges,
         "engine": row["engine"],
-        "config": {**config, "task": row["task"], "return_type": row["return_type"]},
+        "config": {
+            **config,
+            "task": row["task"],
+            "return_type": row["return_type"],
+            "num_outputs": row.get("num_outputs") or 0,
+        },
         "note": row["note"],
         "path": path_from_plain(row["path"]),
         "agreement": agreement_from_plain(row["agreement"]),
@@ -129,7 +135,23 @@ def chosen_features(row: Row) -> list[str]:
 
 
 def _key_columns(key: RowKey) -> Row:
-    return {"index": key.index, "node": key.node, "name": key.name}
+    columns: Row = {"index": key.index, "node": key.node, "name": key.name, "link": key.link}
+    if isinstance(key.node, tuple):
+        columns |= {"node_type": key.node[0], "node": key.node[1]}
+    if key.link is not None and not isinstance(key.link[0], int):
+        types, numbers = zip(*key.link, strict=True)  # type: ignore[arg-type]
+        columns |= {"link_types": list(types), "link": list(numbers)}
+    return columns
+
+
+def named_columns(row: Row) -> dict[str, Any]:
+    """Return the node and the link that a row is about, as a user names them."""
+    node, link = row["node"], row.get("link")  # rows of earlier versions have no links
+    if row.get("node_type") is not None:
+        node = (row["node_type"], node)
+    if row.get("link_types") is not None:
+        link = zip(row["link_types"], row["link"], strict=True)
+    return {"node": node, "link": None if link is None else tuple(link)}
 
 
 def _finding_columns(explanation: SubgraphExplanation) -> Row:
@@ -137,6 +159,7 @@ def _finding_columns(explanation: SubgraphExplanation) -> Row:
     return {
         "task": explanation.config["task"],
         "return_type": explanation.config["return_type"],
+        "num_outputs": explanation.config.get("num_outputs"),
         "target": explanation.target,
         "prediction": float(explanation.prediction),
         "value": explanation.value,
@@ -162,16 +185,18 @@ def _numbers(explanation: SubgraphExplanation) -> Row:
 
 
 def _graph_columns(explanation: SubgraphExplanation) -> Row:
-    data, edges, mask = explanation.data, explanation.edges, explanation.edge_mask
-    ends = data.edge_index
+    (data, schema), edges = explanation.flat, explanation.edges
+    ends, mask = data.edge_index, explanation.flat_edge_mask
     if edges is not None:
         ends, mask = ends[:, edges], mask[edges]
     labels = data.get("node_label") if edges is None else None  # a large graph is not repeated
     smiles = data.get("smiles")
+    types = plain_types(schema, edges)
     return {
         "smiles": smiles if isinstance(smiles, str) else None,
         "label": true_label(explanation),
         "num_nodes": int(data.num_nodes),
+        "types": None if types is None else json.dumps(types),
         "edge_source": ends[0],
         "edge_target": ends[1],
         "edge_mask": mask,
@@ -181,13 +206,15 @@ def _graph_columns(explanation: SubgraphExplanation) -> Row:
     }
 
 
-def _graph_of(row: Row) -> Data:
+def _graph_of(row: Row) -> Any:
     edge_index = torch.tensor([row["edge_source"], row["edge_target"]], dtype=torch.long)
+    if row.get("types") is not None:
+        return typed_view(json.loads(row["types"]), edge_index.reshape(2, -1))
     data = Data(edge_index=edge_index.reshape(2, -1), num_nodes=row["num_nodes"])
     for name in ("smiles", "name"):
         if row[name] is not None:
             data[name] = row[name]
-    if row["label"] is not None and row["node"] is None:
+    if row["label"] is not None and row["node"] is None and row.get("link") is None:
         is_value = row["task"] == "regression" or not row["label"].is_integer()
         data.y = torch.tensor([row["label"] if is_value else int(row["label"])])
     if row["node_label"] is not None:

@@ -64,12 +64,16 @@ ROWS = pa.schema(
         # What was explained.
         ("index", pa.int64()),  # the graph's place in the data set
         ("node", pa.int64()),  # the explained node; null for a graph
+        ("node_type", pa.string()),  # its type, in a typed graph
+        ("link", _INTEGERS),  # the two ends of the explained link; null for graphs and nodes
+        ("link_types", _list(pa.string())),  # their types, in a typed graph
         ("name", pa.string()),  # what the source calls the graph: its id, or its SMILES
         ("smiles", pa.string()),  # of a molecule, with atoms in the order of its nodes
         ("label", pa.float64()),  # what is known to be true: a class, or a value
         ("error", pa.string()),  # why there is no explanation; null where there is one
         ("task", pa.string()),
         ("return_type", pa.string()),
+        ("num_outputs", pa.int64()),  # of the model, for one prediction
         ("target", pa.int64()),
         ("prediction", pa.float64()),
         ("value", pa.float64()),
@@ -84,7 +88,9 @@ ROWS = pa.schema(
         ("note", pa.string()),
         ("engine", pa.string()),
         # The graph: one entry per directed edge that could be removed.
+        # Nodes of a typed graph are numbered type by type.
         ("num_nodes", pa.int64()),
+        ("types", pa.string()),  # the types of nodes and of these edges as JSON; null without
         ("edge_source", _INTEGERS),
         ("edge_target", _INTEGERS),
         ("edge_mask", _list(pa.bool_())),
@@ -113,7 +119,20 @@ TIMES = pa.schema(
 
 # What a line of the JSONL files holds of a row, next to its chosen edges.
 LINE_COLUMNS = (
-    *("index", "node", "name", "smiles", "label", "error", "task", "target", "prediction"),
+    *(
+        "index",
+        "node",
+        "node_type",
+        "link",
+        "link_types",
+        "name",
+        "smiles",
+        "label",
+        "error",
+        "task",
+        "target",
+        "prediction",
+    ),
     *("value", "size", "edge_size", "num_groups", "sparsity", "fidelity_plus"),
     *("fidelity_minus", "gain", "note", "engine"),
 )

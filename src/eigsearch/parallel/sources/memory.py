@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch._utils.fingerprint import digest_of
 from eigsearch.datasets.column_store import to_columns
@@ -23,7 +23,7 @@ class MemorySource:
     @cached_property
     def digest(self) -> str:
         """The hash of every attribute of every graph."""
-        return digest_of(graph.to_dict() for graph in self.graphs)
+        return digest_of(map(_named_values, self.graphs))
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -40,6 +40,14 @@ class MemorySource:
 
     def __reduce__(self) -> Any:
         return MemorySource, (_compact(self.graphs),)
+
+
+def _named_values(graph: Any) -> dict[str, Any]:
+    """Return every attribute of a graph by name, of a typed graph with its type before it."""
+    if not isinstance(graph, HeteroData):
+        return graph.to_dict()
+    stores = {str(kind): store for kind, store in graph.to_dict().items()}
+    return {f"{kind}.{key}": value for kind, s in stores.items() for key, value in s.items()}
 
 
 def _compact(graphs: Sequence[Data]) -> Sequence[Data]:
