@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
-from eigsearch import datasets, explainers
+from eigsearch import datasets
+from eigsearch._utils.importing import is_import_name
 from eigsearch._utils.name_lookup import resolve
 from eigsearch.bench.plan_checks import (
     Check,
@@ -23,6 +25,7 @@ from eigsearch.bench.plan_checks import (
 )
 from eigsearch.bench.run_spec import Kind, RunSpec
 from eigsearch.errors import InputError
+from eigsearch.explainers.registry import resolve_name
 from eigsearch.models import zoo
 from eigsearch.models.published_networks import published_names
 from eigsearch.search import SEARCHES
@@ -32,6 +35,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib  # type: ignore[import-not-found]
 
+_SETTING = re.compile(r"(.+?:\w+|[^/]+)/(.+)")  # a data set and a network, each perhaps in a file
 PLANS = Path(__file__).parent / "plans"
 
 _NAMES, _COUNT, _COUNT_OR_ZERO = "a list of names", "a whole number from 1", "a whole number from 0"
@@ -45,6 +49,7 @@ _SECTION_CHECKS: dict[str, tuple[Check, str]] = {
     "settings": (all_of(is_text), _NAMES),
     "explainers": (all_of(is_text), _NAMES),
     "searches": (all_of(is_text), _NAMES),
+    "metrics": (all_of(is_text), _NAMES),
     "sparsities": (all_of(is_share), "a list of numbers from 0 to below 1"),
     "seeds": (all_of(is_count_or_zero), "a list of whole numbers from 0"),
     "sample": (is_count, _COUNT),
@@ -75,6 +80,7 @@ class Section:
         sample: How many predictions of each setting to explain, for each seed.
         seeds: Each draws another sample, and seeds the explainers.
         kind, max_groups, robust_samples, stability_samples, pictures: As in `RunSpec`.
+        metrics: Metrics of the user, as `file.py:name` or `package.module:name`.
     """
 
     name: str
@@ -89,6 +95,7 @@ class Section:
     robust_samples: int = 0
     stability_samples: int = 0
     pictures: int = 0
+    metrics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -164,6 +171,7 @@ class Plan:
                     robust_samples=section.robust_samples,
                     stability_samples=section.stability_samples,
                     pictures=section.pictures,
+                    metrics=section.metrics,
                     fit_sample=overrides.fit_sample,
                     options=overrides.options,
                     weights=self.weights,
@@ -193,7 +201,7 @@ def parse_plan(text: str, name: str) -> Plan:
         description=values.get("description", ""),
         sections=tuple(_section(entry) for entry in values.get("section", [])),
         explainer_settings={
-            resolve("explainer", key, explainers.names()): _explainer_settings(entry)
+            resolve_name(key): _explainer_settings(entry)
             for key, entry in values.get("explainer", {}).items()
         },
     )
@@ -218,7 +226,7 @@ def _section(values: Any) -> Section:
     for search in section.searches:
         resolve("search", search, SEARCHES)
     for explainer in section.explainers:
-        resolve("explainer", explainer, explainers.names())
+        resolve_name(explainer)
     return section
 
 
@@ -234,8 +242,15 @@ def _with_settings(section: Section, known: set[str]) -> Section:
 
 
 def _setting(text: str) -> tuple[str, str]:
-    """Return the data set and the network that a setting such as `MUTAG/gcn` names."""
-    dataset, _, model = text.partition("/")
-    dataset = resolve("data set", dataset, datasets.names())
+    """Return the data set and the network that a setting such as `MUTAG/gcn` names.
+
+    Each may be the user's own, as in `my/data.py:make/my/net.py:make` or `MUTAG/net.py:make`.
+    """
+    found = _SETTING.fullmatch(text)
+    dataset, model = found.groups() if found else (text, "")
+    if not is_import_name(dataset):
+        dataset = resolve("data set", dataset, datasets.names())
+    if is_import_name(model):
+        return dataset, model
     known = [conv for other, conv in zoo.names() if other == dataset]
     return dataset, resolve(f"network for {dataset}", model, known)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from eigsearch.bench.rows.schema import SCHEMA_VERSION
 from eigsearch.bench.run.digests import data_digest, explainer_digest, weights_digest
+from eigsearch.bench.run.own_parts import own_code_digest
 
 Kind = Literal["explain", "induce"]
 
@@ -36,6 +37,7 @@ class RunSpec:
         fit_sample: How many graphs an explainer that trains is trained on; None takes all.
         options: The options of the explainer's constructor.
         weights: The directory with the paper's own weights; None takes networks of the zoo.
+        metrics: Metrics of the user, as `file.py:name`.
     """
 
     section: str
@@ -54,12 +56,16 @@ class RunSpec:
     fit_sample: int | None = None
     options: dict[str, Any] = field(default_factory=dict, hash=False)
     weights: str | None = None
+    metrics: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """The hash of the run's content: its fields, data, weights, code and columns."""
+        own = {name: own_code_digest(name) for name in self.metrics}
+        fields = {name: value for name, value in asdict(self).items() if name != "metrics"}
         content = {
-            **asdict(self),
+            **fields,
+            **({"metrics": own} if own else {}),
             "data": data_digest(self.dataset),
             "weights": weights_digest(self.dataset, self.model, self.weights),
             "code": explainer_digest(self.explainer),

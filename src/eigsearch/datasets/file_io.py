@@ -48,7 +48,7 @@ def load_file(path: str | Path, task: Task | None = None) -> GraphDataset:
     path = Path(path)
     content = open_graphs(path) if path.suffix == SAFETENSORS else _read(path)
     graphs = _validated(content, path)
-    classes = _num_classes(graphs)
+    classes = count_classes(graphs)
     return GraphDataset(
         name=path.stem,
         task=task or infer_task(graphs),
@@ -147,7 +147,7 @@ def infer_task(graphs: Sequence[Data]) -> Task:
     return "node" if per_node else "graph"
 
 
-def _num_classes(graphs: tuple[Data, ...]) -> int:
+def count_classes(graphs: Sequence[Data]) -> int:
     """Return one more than the largest class, or 0 if the graphs have no classes."""
     labels = [graph.y for graph in graphs if isinstance(graph.get("y"), Tensor)]
     integral = all(y.numel() and not (y.is_floating_point() or y.is_complex()) for y in labels)

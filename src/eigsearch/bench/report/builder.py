@@ -13,6 +13,7 @@ from eigsearch.bench.report.figure import ReportItem
 from eigsearch.bench.report.induced_subgraphs import induced_subgraph_items
 from eigsearch.bench.report.node_auc import node_auc_items
 from eigsearch.bench.report.other_metrics import other_metric_items
+from eigsearch.bench.report.own_metrics import own_metric_items
 from eigsearch.bench.report.page import Picture, page
 from eigsearch.bench.report.qualitative import qualitative_items
 from eigsearch.bench.report.runtime import runtime_items
@@ -34,6 +35,7 @@ _SECTIONS = (
     qualitative_items,
     induced_subgraph_items,
     other_metric_items,
+    own_metric_items,
     coverage_items,
 )
 

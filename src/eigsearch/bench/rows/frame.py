@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eigsearch._utils.importing import is_import_name
 from eigsearch.bench.rows.results import Results
+from eigsearch.bench.run.own_parts import short_name
 from eigsearch.errors import MissingExtraError
 from eigsearch.explainers.registry import method_class
 from eigsearch.explainers.registry import names as registered_names
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OURS = "eig_search"
+OWN = "own:"  # before the names of metrics of the user
 
 
 def read_frame(path: str | Path) -> pd.DataFrame:
@@ -24,10 +28,27 @@ def read_frame(path: str | Path) -> pd.DataFrame:
     except ImportError:
         raise MissingExtraError("pandas", "bench", "read benchmark rows") from None
     frame = Results(path).read().to_pandas()
-    frame["setting"] = frame["dataset"] + " " + frame["model"].str.upper()
+    frame["setting"] = frame["dataset"].map(short_name) + " " + frame["model"].map(_network)
+    frame = _with_own_metrics(frame)
     # Precision is undefined where a graph has no true edges (recall is NaN there).
     frame["precision"] = frame["precision"].where(frame["recall"].notna())
     return frame
+
+
+def _network(name: str) -> str:
+    """Return what reports call a network: those of the zoo in capitals."""
+    return short_name(name) if is_import_name(name) else name.upper()
+
+
+def _with_own_metrics(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with a column for each metric of the user, `own:` before its name."""
+    import pandas as pd
+
+    own = frame.pop("own_metrics").map(
+        lambda text: json.loads(text) if isinstance(text, str) else {}
+    )
+    columns = pd.DataFrame(own.tolist(), index=frame.index).add_prefix(OWN)
+    return frame.join(columns) if len(columns.columns) else frame
 
 
 def networks_of(frame: pd.DataFrame) -> str:
@@ -83,7 +104,7 @@ def display_name(name: str) -> str:
     >>> display_name("gradcam")
     'Grad-CAM'
     """
-    return method_class(name).card.name if name in registered_names() else name
+    return method_class(name).card.name if name in registered_names() else short_name(name)
 
 
 def with_display_names(table: pd.DataFrame) -> pd.DataFrame:

@@ -41,6 +41,7 @@ ROWS = pa.schema(
         ("picture", pa.string()),
         *((name, pa.string()) for name in ("engine", "provenance", "machine", "versions")),
         ("networks", pa.string()),  # "zoo" or "published"; null in rows of 0.1, which are the zoo's
+        ("own_metrics", pa.string()),  # of the user, as JSON: name and value
         ("commit", pa.string()),  # of the checkout that ran; null where it was no checkout
     ]
 )

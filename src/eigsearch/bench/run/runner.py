@@ -13,6 +13,7 @@ from eigsearch.bench.rows.schema import Row
 from eigsearch.bench.run.cached_ranker import CachedRanker
 from eigsearch.bench.run.environment import commit, machine, system_load, versions_json
 from eigsearch.bench.run.induced_subgraphs import induced_subgraph_rows
+from eigsearch.bench.run.own_parts import own_metrics
 from eigsearch.bench.run.row_metrics import (
     add_robust,
     fidelity_columns,
@@ -148,6 +149,7 @@ class _SearchRun:
         score_type: ScoreType,
     ) -> None:
         self.score_type = score_type
+        self.own_metrics = own_metrics(spec.metrics)
         self.setting, self.spec, self.ranker = setting, spec, ranker
         self.run = Pipeline(setting.model, Options(sparsity=limit, ranker=ranker, search=search))
 
@@ -175,6 +177,9 @@ class _SearchRun:
             row |= truth_columns(found, self.score_type)
             if self.setting.dataset.num_classes == 2:
                 row |= label_columns(found)
+            if self.own_metrics:
+                own = {k: float(f(found, self.setting.model)) for k, f in self.own_metrics.items()}
+                row["own_metrics"] = json.dumps(own)
             if self.spec.stability_samples:
                 row |= stability_columns(self.run, found, self.spec.stability_samples)
         except Exception as error:

@@ -10,6 +10,8 @@ from numpy.random import RandomState
 from torch import Tensor
 
 from eigsearch import datasets
+from eigsearch._utils.importing import is_import_name
+from eigsearch.bench.run.own_parts import load_own_dataset, load_own_network
 from eigsearch.datasets import GraphDataset
 from eigsearch.inputs.edge_groups import make_groups
 from eigsearch.inputs.instance import Instance
@@ -62,7 +64,7 @@ class Setting:
         right = label == predicted
         if wanted is not None:
             right &= label == wanted
-        if self.dataset.task == "node":
+        if self.dataset.task == "node" and "node_motif" in self.dataset[0]:
             right &= self.dataset[0].node_motif >= 0
         node_task = self.dataset.task == "node"
         return [
@@ -76,13 +78,20 @@ class Setting:
         return make_groups("auto", self.dataset[prediction.graph]).count <= max_groups
 
 
+def load_dataset(name: str) -> GraphDataset:
+    """Return a data set of the registry, or one that a function of the user makes."""
+    return load_own_dataset(name) if is_import_name(name) else datasets.load(name)
+
+
 @lru_cache(maxsize=4)
 def load_setting(dataset: str, model: str, weights: str | None = None) -> Setting:
     """Return a setting; a process that does several runs of it loads it once.
 
     With `weights`, a directory of the user, the network is the paper's own, else the zoo's.
     """
-    data = datasets.load(dataset)
+    data = load_dataset(dataset)
+    if is_import_name(model):
+        return Setting(data, load_own_network(model, data))
     if weights is not None:
         return Setting(data, load_published(weights, dataset, model))
     return Setting(data, zoo.load(dataset, model)[0])
