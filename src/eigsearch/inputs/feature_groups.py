@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data, HeteroData
+from torch_geometric.data import Data
 
-from eigsearch.errors import InputError, UnsupportedError
+from eigsearch.errors import InputError
 from eigsearch.inputs.edge_groups import Groups
 
 if TYPE_CHECKING:
@@ -82,13 +82,7 @@ def with_features(
 
     Raises:
         InputError: If the graph lacks the features, or a partition or baseline does not fit them.
-        UnsupportedError: If the graph has types.
     """
-    if isinstance(instance.source, HeteroData):
-        raise UnsupportedError(
-            "Expected a graph without types together with `features` (got HeteroData). "
-            "Leave `features` out, or explain `data.to_homogeneous()`."
-        )
     parts: list[FeatureGroups] = []
     count = edges = instance.groups.count
     for one in [spec] if isinstance(spec, str | Tensor) else spec:

@@ -168,7 +168,7 @@ def test_explain_dataset_shares_calls_between_molecules():
     [
         (torch.nn.Linear(1, 1), "CCO", "a model of chemprop 2"),
         ("missing.pt", "CCO", "to be a file"),
-        (None, "not a molecule", "SMILES of a molecule"),
+        (None, "not a molecule", "text of a molecule to be SMILES"),
     ],
 )
 def test_explain_refuses_what_it_cannot_read(model, smiles, message):
