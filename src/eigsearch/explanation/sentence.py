@@ -35,7 +35,7 @@ class TargetName:
         """Return the name of an output that nobody named: its number, or that there is a link."""
         if is_regression(explanation):
             return TargetName(f"output {explanation.target}")
-        outputs = int(explanation.config.get("num_outputs", 0))
+        outputs = explanation.config.get("num_outputs")
         level = level_of(explanation.anchors)
         return TargetName(level.class_name(explanation.target, outputs))
 

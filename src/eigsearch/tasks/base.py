@@ -63,7 +63,7 @@ class TaskLevel(Protocol):
         """Return the labels of predictions of this kind that the graph of an instance carries."""
         ...
 
-    def class_name(self, target: int, outputs: int) -> str:
+    def class_name(self, target: int, outputs: int | None) -> str:
         """Return what a class is called in a sentence, of a model with so many outputs."""
         ...
 

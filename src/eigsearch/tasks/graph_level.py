@@ -87,7 +87,7 @@ class GraphLevel:
         source = instance.source
         return (source._global_store if isinstance(source, HeteroData) else source).get("y")
 
-    def class_name(self, target: int, outputs: int) -> str:
+    def class_name(self, target: int, outputs: int | None) -> str:
         """Return what a class is called in a sentence."""
         return f"class {target}"
 

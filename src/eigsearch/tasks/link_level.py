@@ -58,9 +58,9 @@ class LinkLevel(AnchoredLevel):
         edges = "1 edge" if count == 1 else f"{count} edges"
         return f"Left out {edges} between the ends of the link (target_link='drop')."
 
-    def class_name(self, target: int, outputs: int) -> str:
+    def class_name(self, target: int, outputs: int | None) -> str:
         """Return what a class is called: of a single output, that there is a link or none."""
-        return f"class {target}" if outputs != 1 else ("no link", "link")[target]
+        return f"class {target}" if outputs != 1 or target > 1 else ("no link", "link")[target]
 
     def inputs(self, anchors: Tensor) -> dict[str, Tensor]:
         """Return the links of all candidates, `[2, candidates]`, from the positions of their ends.

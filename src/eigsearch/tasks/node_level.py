@@ -50,7 +50,7 @@ class NodeLevel(AnchoredLevel):
         assert instance.schema is not None
         return source[instance.schema.node_name(instance.source_anchors[0])[0]].get("y")
 
-    def class_name(self, target: int, outputs: int) -> str:
+    def class_name(self, target: int, outputs: int | None) -> str:
         """Return what a class is called in a sentence."""
         return f"class {target}"
 
