@@ -10,6 +10,8 @@ from urllib.parse import urldefrag, urljoin
 
 import pytest
 
+from tests.browser.conftest import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 PHONE, DESK = 390, 1280
 
@@ -28,7 +30,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
     )
     assert "--strict" in command
-    assert (built.returncode, built.stderr + built.stdout) == (0, "")
+    assert built.returncode == 0, built.stderr + built.stdout
+    assert "WARNING" not in built.stderr + built.stdout
     return folder
 
 
@@ -45,6 +48,7 @@ def crawled(site: Path, browser) -> dict[str, dict]:
 
 def _follow(first: str, context) -> dict[str, dict]:
     page = context.new_page()
+    page.set_default_timeout(PATIENCE)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("requestfailed", lambda request: complaints.append(request.url))
@@ -105,8 +109,6 @@ def test_site_shows_every_picture_and_fits_both_widths(crawled: dict) -> None:
 
 @pytest.mark.parametrize("width", [DESK, PHONE])
 def test_site_search_finds_a_page_without_a_server(site: Path, browser, width: int) -> None:
-    from tests.browser.conftest import PATIENCE
-
     with browser.new_context(viewport={"width": width, "height": 900}) as context:
         page = context.new_page()
         page.set_default_timeout(PATIENCE)

@@ -279,3 +279,26 @@ def _(names: Names, folder: Path) -> None:
 
     found = eigsearch.explain(names["model"], names["graph"], ranker=names["by_degree"])
     assert found.edge_score.equal(names["by_degree"](None, names["graph"], 0, None).double())
+
+
+@task("hand a table and pages to the team", "tutorials/accounts.md",
+      "A table for the team, a page for each account")  # fmt: skip
+def _(names: Names, folder: Path) -> None:
+    assert len(names["summary"]) == 200
+    assert len(list((folder / "pages").glob("*.html"))) >= 10
+
+
+@task("open an explanation in Gephi and Cytoscape", "how-to/export.md",
+      "How do I get it into networkx, Gephi or Cytoscape?")  # fmt: skip
+def _(names: Names, folder: Path) -> None:
+    import networkx as nx
+
+    assert nx.read_graphml(folder / "explanation.graphml").number_of_nodes() == 25
+    assert "elements" in json.loads((folder / "explanation.cyjs").read_text())
+
+
+@task("paint a molecule", "how-to/molecule-pictures.md",
+      "How do I paint the important atoms and bonds of a molecule?")  # fmt: skip
+def _(names: Names, folder: Path) -> None:
+    _picture(folder / "aspirin.svg")
+    assert (folder / "figure.pdf").read_bytes().startswith(b"%PDF")
