@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import eigsearch
+from eigsearch import store
 from eigsearch.explanation.sentence import decimals
+from eigsearch.parallel import explain_to
 from tests.nets import house, make_net
 
 
@@ -39,6 +43,19 @@ def test_sentence_regression_speaks_of_values() -> None:
     ex = eigsearch.explain(make_net(outputs=1), house(), task="regression")
     assert ex.sentence().startswith("output 0 = ")
     assert ex.prediction == pytest.approx(ex.value)
+
+
+def test_sentence_says_what_a_contrast_is_about(tmp_path: Path) -> None:
+    plain = eigsearch.explain(make_net(outputs=1), house(), task="regression")
+    options = eigsearch.Options(task="regression", above=round(plain.value - 1, 1))
+    explain_to(tmp_path / "rows", make_net(outputs=1), [house()], options=options)
+    (above,) = store.read(tmp_path / "rows")
+    assert above.sentence().startswith(f"output 0 (above {options.above:g}) = ")
+    ex = eigsearch.explain(make_net(), house())
+    other = eigsearch.explain(make_net(), house(), rather_than=1 - ex.target)
+    named = f"P(class {ex.target} rather than {1 - ex.target})"
+    assert other.sentence().startswith(f"{named} = ")
+    assert named in other.save(tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize(

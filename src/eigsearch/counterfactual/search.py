@@ -134,7 +134,7 @@ def _best(space: Space, sets: Array, order: Array) -> Array:
 
 
 def _grown(beam: Array, width: int) -> Array:
-    """Return the different sets with one toggle more, in the order of the sets and toggles.
+    """Return the different sets with one toggle more, in ascending order.
 
     The last two columns are the number of the set that grew, and the toggle.
     """
@@ -154,7 +154,7 @@ def _grown(beam: Array, width: int) -> Array:
     found = found[~(found[:, : size - 1] == found[:, -1:]).any(axis=1)]
     found[:, :size].sort(axis=1)
     _, first = np.unique(found[:, :size], axis=0, return_index=True)
-    return found[np.sort(first)]
+    return found[first]
 
 
 def _margins_of_grown(space: Space, beam: Array, grown: Array) -> EvalCoroutine[Array]:
@@ -163,7 +163,9 @@ def _margins_of_grown(space: Space, beam: Array, grown: Array) -> EvalCoroutine[
         return space.alone[grown[:, -1]]
     parent, toggle = grown[:, -2], grown[:, -1]
     families = [(beam[number], toggle[parent == number]) for number in np.unique(parent)]
-    return (yield from space.evaluate_grown(families))
+    margin = np.empty(len(grown))
+    margin[np.argsort(parent, kind="stable")] = yield from space.evaluate_grown(families)
+    return margin
 
 
 def _without(sets: Array, found: list[Flip]) -> Array:

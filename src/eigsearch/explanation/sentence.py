@@ -99,7 +99,8 @@ def is_regression(explanation: Any) -> bool:
 def output_name(explanation: Any, name: str) -> str:
     """Return what φ is called: the probability of a class, or what a regression predicts."""
     if is_regression(explanation):
-        return name
+        above = explanation.config.get("above")
+        return name if above is None else f"{name} (above {above:g})"
     other = explanation.config.get("rather_than")
     return f"P({name})" if other is None else f"P({name} rather than {other})"
 

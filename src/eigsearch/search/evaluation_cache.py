@@ -150,6 +150,16 @@ class EvaluationCache:
         return np.fromiter(map(self._phi.__getitem__, key.tolist()), float, len(key))
 
 
+def rows_of(proposals: Sequence[Proposals], entries: Array) -> Array:
+    """Return the keep-masks of ascending entries, numbered through all proposals."""
+    ends = np.cumsum([len(part) for part in proposals])
+    found = np.split(entries, np.searchsorted(entries, ends[:-1]))
+    starts = ends - [len(part) for part in proposals]
+    parts = zip(proposals, found, starts, strict=True)
+    masks = [part.rows(own - start) for part, own, start in parts if len(own)]
+    return np.concatenate(masks) if masks else proposals[0].rows(entries)
+
+
 @lru_cache(maxsize=256)  # graphs of one size share their keys
 def _group_keys(groups: int) -> Array:
     return np.random.default_rng(0).integers(2**62, size=groups)

@@ -11,7 +11,7 @@ from torch import Tensor
 from eigsearch._utils.tolerances import near_optimal_tolerance
 from eigsearch.search.base import Array, NearOptimal, Problem
 from eigsearch.search.curve import Curve
-from eigsearch.search.evaluation_cache import EvaluationCache
+from eigsearch.search.evaluation_cache import EvaluationCache, rows_of
 
 
 def near_optimal_prefixes(
@@ -56,17 +56,17 @@ def near_optimal_cached(
     """Return the near-optimal ones among all allowed subgraphs that a search has evaluated."""
     tolerance = near_optimal_tolerance(problem.target.task, gain)
     smallest, largest = problem.allowed
-    rows, keys = [keep[None]], [cache.rows(keep[None]).key]
-    for proposals in cache.evaluated:
-        gains = problem.gain(*cache.lookup(proposals))
-        allowed = (proposals.size >= smallest) & (proposals.size <= largest)
-        near = np.flatnonzero(allowed & (gains >= gain - tolerance))
-        if len(near):
-            rows.append(proposals.rows(near))
-            keys.append(proposals.key[near])
-    first = np.unique(np.concatenate(keys), return_index=True)[1]
-    distinct = np.concatenate(rows)[first]
-    return near_optimal_rows(distinct[problem.admits(distinct)], keep, tolerance)
+    size, key = (
+        np.concatenate([getattr(part, name) for part in cache.evaluated])
+        for name in ("size", "key")
+    )
+    gains = problem.gain(*cache.lookup(*cache.evaluated))
+    near = np.flatnonzero((size >= smallest) & (size <= largest) & (gains >= gain - tolerance))
+    near = np.sort(near[np.unique(key[near], return_index=True)[1]])
+    rows = rows_of(cache.evaluated, near)
+    if cache.rows(keep[None]).key[0] not in key[near]:
+        rows = np.concatenate([rows, keep[None]])
+    return near_optimal_rows(rows[problem.admits(rows)], keep, tolerance)
 
 
 def near_optimal_rows(rows: Array, keep: Array, tolerance: float) -> NearOptimal:

@@ -13,7 +13,7 @@ import torch
 from eigsearch.candidates import EvalCoroutine
 from eigsearch.search.base import Array, Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
-from eigsearch.search.evaluation_cache import EvaluationCache, Proposals
+from eigsearch.search.evaluation_cache import EvaluationCache, Proposals, rows_of
 from eigsearch.search.near_optimal import near_optimal_cached
 from eigsearch.search.refine.pairs import propose_units
 from eigsearch.search.refine.surrogate import MAX_GROUPS, propose
@@ -190,7 +190,7 @@ class _Climb:
 
     def _admits(self, proposals: Sequence[Proposals], entries: Array) -> Array:
         """Return which entries are connected."""
-        return self.problem.admits(_rows(proposals, entries)) if len(entries) else entries > 0
+        return self.problem.admits(rows_of(proposals, entries)) if len(entries) else entries > 0
 
     def _objective(self, gain: Array, size: Array) -> Array:
         """Return gain − parsimony · size, −∞ for a size that is not allowed."""
@@ -207,7 +207,7 @@ class _Climb:
             return objective
         groups = len(self._rank_position)
         for chunk in np.array_split(entries, 1 + len(entries) * groups // _CELLS):
-            rows = _rows(proposals, chunk)
+            rows = rows_of(proposals, chunk)
             size = rows.sum(axis=1)
             behind = rows @ self._rank_position / np.maximum(size, 1) - (size - 1) / 2
             objective[chunk] -= self.options.anchor / groups * behind
@@ -241,15 +241,3 @@ def _row(proposals: Sequence[Proposals], entry: int) -> Array:
             break
         entry -= len(part)
     return part.rows(np.array([entry]))[0]
-
-
-def _rows(proposals: Sequence[Proposals], entries: Array) -> Array:
-    """Return the keep-masks of ascending entries, numbered through all proposals."""
-    masks, start = [], 0
-    for part in proposals:
-        stop = start + len(part)
-        own = entries[(entries >= start) & (entries < stop)] - start
-        if len(own):
-            masks.append(part.rows(own))
-        start = stop
-    return np.concatenate(masks)
