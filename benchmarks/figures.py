@@ -16,7 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import feature_tables, mask_tables, reference_tables, scale_tables, search_tables
+from benchmarks import (
+    counterfactual_tables,
+    feature_tables,
+    mask_tables,
+    reference_tables,
+    scale_tables,
+    search_tables,
+)
 
 ROOT = Path(__file__).parents[1]
 ROWS = ROOT / "benchmarks" / "results" / "speed"
@@ -157,6 +164,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     NOTE: {"exponents": exponents, "memory": memory, "nodes": nodes, "profile": profile},
     feature_tables.PAGE: feature_tables.TABLES,
     mask_tables.PAGE: mask_tables.TABLES,
+    counterfactual_tables.PAGE: counterfactual_tables.TABLES,
     reference_tables.PAGE: reference_tables.TABLES,
     scale_tables.PAGE: scale_tables.TABLES,
     search_tables.PAGE: search_tables.TABLES,
