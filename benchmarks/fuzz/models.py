@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from tests.properties.odd_models import MIXERS, ByHand, Caching, PairLayer, SumLayer
 from torch import Tensor, nn
 from torch_geometric import nn as pyg
 from torch_geometric.data import Data
@@ -147,6 +148,11 @@ LAYERS: dict[str, tuple[Make, str | None]] = {
     "Cluster": (lambda d, i: pyg.ClusterGCNConv(i, WIDTH), None),
     "SAGE of deviations": (lambda d, i: pyg.SAGEConv(i, WIDTH, "std"), None),
     "out-degree": (lambda d, i: OutDegree(i), None),
+    # as users write them
+    "sum layer": (lambda d, i: SumLayer(i, WIDTH), None),
+    "pair layer": (lambda d, i: PairLayer(i, WIDTH), None),
+    "by hand": (lambda d, i: ByHand(i, WIDTH), None),
+    "caching": (lambda d, i: Caching(i, WIDTH), None),
 }
 
 NORMS: dict[str, Callable[[], nn.Module]] = {
@@ -210,6 +216,7 @@ class Plan:
     residual: bool
     jumping: str | None
     pool: str | None
+    mixer: str | None
     outputs: int
     end: str
     takes_object: bool
@@ -225,12 +232,14 @@ def draw_plan(dice: Dice) -> Plan:
     kinds = dice.some(list(LAYERS), dice.weighted({1: 0.6, 2: 0.4}))
     outputs = dice.weighted({1: 0.3, 2: 0.4, 4: 0.3})
     ends = {"raw": 0.7, "sigmoid": 0.3} if outputs == 1 else {"raw": 2, "log_probs": 1, "probs": 1}
+    pool = None if dice.chance(0.25) else dice.choice(list(POOLS))
     return Plan(
         layers=tuple(dice.choices(kinds, k=dice.randint(1, 3))),
         norm=dice.choice([*NORMS, *GRAPH_NORMS]) if dice.chance(0.3) else None,
         residual=dice.chance(0.25),
         jumping=dice.choice(["cat", "max"]) if dice.chance(0.25) else None,
-        pool=None if dice.chance(0.25) else dice.choice(list(POOLS)),
+        pool=pool,
+        mixer=dice.choice(list(MIXERS)) if pool and dice.chance(0.05) else None,
         outputs=outputs,
         end=dice.weighted(ends),
         takes_object=dice.chance(0.15),
@@ -253,6 +262,7 @@ class Net(nn.Module):
         width = WIDTH * (len(plan.layers) if plan.jumping == "cat" else 1)
         self.pool: Any = None if plan.pool is None else POOLS[plan.pool](width)
         self.head = nn.Linear(width * (2 if plan.pool in _TWICE_AS_WIDE else 1), plan.outputs)
+        self.mix = MIXERS[plan.mixer] if plan.mixer else nn.Identity()
         self.end = ENDS[plan.end]
 
     def forward(
@@ -272,7 +282,7 @@ class Net(nn.Module):
             x = new + x if self.residual and states else new
             states.append(x)
         x = x if self.jump is None else self.jump(states)
-        return self.end(self.head(x if self.pool is None else self.pool(x, batch)))
+        return self.end(self.head(x if self.pool is None else self.mix(self.pool(x, batch))))
 
     def _normed(self, x: Tensor, batch: Tensor | None) -> Tensor:
         if self.norm is None:

@@ -1,4 +1,4 @@
-"""Models as users write them: fifteen bodies, ten endings, every combination."""
+"""Models as users write them: fifteen bodies, ten endings, nine that mix the graphs of a call."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ WIDTH = 6
 class SumLayer(pyg.MessagePassing):
     """Ten lines of a user: L2-normalised inputs, plain sum."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: int = FEATURES, width: int = WIDTH) -> None:
         super().__init__(aggr="add")
-        self.lin = nn.Linear(FEATURES, WIDTH)
+        self.lin = nn.Linear(inputs, width)
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         return self.propagate(edge_index, x=self.lin(nn.functional.normalize(x)))
@@ -29,10 +29,10 @@ class SumLayer(pyg.MessagePassing):
 class PairLayer(pyg.MessagePassing):
     """Messages from both ends, own update."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: int = FEATURES, width: int = WIDTH) -> None:
         super().__init__(aggr="mean")
-        self.mlp = nn.Sequential(nn.Linear(2 * FEATURES, WIDTH), nn.ReLU())
-        self.own = nn.Linear(FEATURES, WIDTH)
+        self.mlp = nn.Sequential(nn.Linear(2 * inputs, width), nn.ReLU())
+        self.own = nn.Linear(inputs, width)
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         return self.propagate(edge_index, x=x)
@@ -47,21 +47,21 @@ class PairLayer(pyg.MessagePassing):
 class ByHand(nn.Module):
     """Message passing with index_add, and a branch over shapes."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: int = FEATURES, width: int = WIDTH) -> None:
         super().__init__()
-        self.lin = nn.Linear(FEATURES, WIDTH)
+        self.lin = nn.Linear(inputs, width)
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        h = self.lin(x) if x.shape[-1] == FEATURES else x
+        h = self.lin(x) if x.shape[-1] == self.lin.in_features else x
         return torch.zeros_like(h).index_add(0, edge_index[1], h[edge_index[0]]) + h
 
 
 class Dense(nn.Module):
     """Turns the graphs into one padded adjacency."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: int = FEATURES, width: int = WIDTH) -> None:
         super().__init__()
-        self.lin = nn.Linear(FEATURES, WIDTH)
+        self.lin = nn.Linear(inputs, width)
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
         h, mask = to_dense_batch(self.lin(x), batch)
@@ -72,9 +72,9 @@ class Dense(nn.Module):
 class Caching(nn.Module):
     """Keeps the degrees of the graph that it saw first."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: int = FEATURES, width: int = WIDTH) -> None:
         super().__init__()
-        self.lin = nn.Linear(FEATURES, WIDTH)
+        self.lin = nn.Linear(inputs, width)
         self.degree: Tensor | None = None
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
@@ -82,6 +82,25 @@ class Caching(nn.Module):
             one = torch.ones(edge_index.size(1), dtype=x.dtype)
             self.degree = torch.zeros(x.size(0), dtype=x.dtype).index_add(0, edge_index[1], one)
         return self.lin(x) * (1 + self.degree)[:, None]
+
+
+def _largest_stands_out(rows: Tensor) -> Tensor:
+    return torch.where(rows == rows.amax(dim=0, keepdim=True), rows + 1, rows)
+
+
+# What is done to the read-outs of a call, one row for each graph: each depends on the others.
+MIXERS: dict[str, Callable[[Tensor], Tensor]] = {
+    "centred": lambda rows: rows - 0.5 * rows.mean(dim=0, keepdim=True),
+    "softmax over rows": lambda rows: 3 * rows * rows.softmax(dim=0),
+    "divided by the largest": lambda rows: 4 * rows / (1 + rows.abs().max()),
+    "running sum": lambda rows: rows.cumsum(dim=0),
+    "divided by the number": lambda rows: 2 * rows / rows.size(0),
+    "a little of all": lambda rows: rows + 0.05 * rows.sum(dim=0, keepdim=True),
+    "the largest stands out": _largest_stands_out,
+    "batch norm": lambda rows: nn.functional.batch_norm(torch.cat([rows, -rows]), None, None,
+                                                        training=True)[: len(rows)],
+    "turned": lambda rows: rows - 0.3 * rows.flip(0),
+}  # fmt: skip
 
 
 def _mlp() -> nn.Module:
@@ -156,13 +175,17 @@ ENDINGS: dict[str, Ending] = {
 
 
 class OddModel(nn.Module):
-    """A body, sum pooling, a head and an ending; `scale` is configuration that users edit."""
+    """A body, sum pooling, a head and an ending; `scale` is configuration that users edit.
 
-    def __init__(self, body: str, ending: str) -> None:
+    A mixer lets the graphs of a call disturb one another, after the read-out.
+    """
+
+    def __init__(self, body: str, ending: str, mixer: str | None = None) -> None:
         super().__init__()
         torch.manual_seed(len(body) + 17 * len(ending))
         self.body, self.ending = BODIES[body](), ENDINGS[ending]
         self.takes_batch = body == "dense"
+        self.mix = MIXERS[mixer] if mixer else lambda rows: rows
         self.head = nn.Linear(WIDTH, self.ending.outputs)
         self.config: dict[str, Any] = {"scale": 1.0}
         self.double().eval()
@@ -170,4 +193,4 @@ class OddModel(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
         given = (x, edge_index, batch) if self.takes_batch else (x, edge_index)
         h = self.body(*given).tanh() * self.config["scale"]
-        return self.ending.end(self.head(pyg.global_add_pool(h, batch)))
+        return self.ending.end(self.head(self.mix(pyg.global_add_pool(h, batch))))

@@ -40,10 +40,10 @@ def test_a_case_is_a_function_of_its_number() -> None:
 def test_a_broken_promise_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Isolated nodes that stay in a subgraph change what a model that pools by mean says."""
 
-    def everyone(instance: PreparedInstance, edge_keep: Tensor) -> Tensor:
+    def everyone(instance: PreparedInstance, edge_keep: Tensor, rows: Tensor) -> Tensor:
         return edge_keep.new_ones(len(edge_keep), instance.num_nodes)
 
-    monkeypatch.setattr(disjoint_union, "_endpoints", everyone)
+    monkeypatch.setattr(disjoint_union, "_induced_nodes", everyone)
     assert any(breaks(number) for number in range(4))
 
 
@@ -60,7 +60,7 @@ NODES, BACKWARDS = torch.arange(1), torch.tensor([1, 0])
 
 def two_loops(layer: str) -> Case:
     """Return a case of one node with two self-loops of different weight."""
-    plan = Plan((layer,), None, False, None, "sum", 1, "raw", False)
+    plan = Plan((layer,), None, False, None, "sum", None, 1, "raw", False)
     dice = Dice(0, 0)
     model = draw_model(plan, dice, torch.float64)
     loops = torch.zeros(2, 2, dtype=torch.long)

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor, nn
+from torch_geometric import nn as pyg
 from torch_geometric.data import Data
 from torch_geometric.utils import sort_edge_index
 
 import eigsearch
-from tests.nets import house
-from tests.properties.odd_models import BODIES, ENDINGS, Caching, OddModel
+from tests.nets import FEATURES, house
+from tests.properties.odd_models import BODIES, ENDINGS, MIXERS, Caching, OddModel
 
 MODELS = list(product(BODIES, ENDINGS))
 
@@ -62,6 +64,75 @@ def test_odd_model_alone_and_in_company_equals_plain_calls(body: str, ending: st
     together = eigsearch.explain_dataset(model, [graph(model, 1), graph(model, 2)], **options)
     for ex in together:
         assert_like_own_calls(model, ex)
+
+
+@pytest.mark.parametrize("mixer", MIXERS)
+@pytest.mark.parametrize("body", ["gin", "sum layer", "by hand"])
+def test_odd_model_that_mixes_graphs_equals_plain_calls(body: str, mixer: str) -> None:
+    for engine in ("auto", "batched"):
+        model = OddModel(body, "logits", mixer)
+        for seed in (0, 1, 0):  # what the first call learns serves the others
+            assert_like_own_calls(
+                model, eigsearch.explain(model, graph(model, seed), engine=engine)
+            )
+    graphs = [graph(model, seed) for seed in range(3)]
+    for ex in eigsearch.explain_dataset(OddModel(body, "logits", mixer), graphs):
+        assert_like_own_calls(model, ex)
+
+
+@pytest.mark.parametrize("engine", ["auto", "batched"])
+@pytest.mark.parametrize("mixer", MIXERS)
+@pytest.mark.filterwarnings("ignore:Expected both engines")
+def test_odd_model_that_comes_to_mix_graphs_is_explained_as_it_is_now(
+    mixer: str, engine: str
+) -> None:
+    model = OddModel("gin", "logits")
+    for seed in (0, 1):
+        eigsearch.explain(model, graph(model, seed), engine=engine)
+    model.mix = MIXERS[mixer]
+    for seed in (0, 1):
+        assert_like_own_calls(model, eigsearch.explain(model, graph(model, seed), engine=engine))
+
+
+class NodeModel(nn.Module):
+    """Predicts nodes by what it should not see, or in a way that fails on a single node."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        torch.manual_seed(2)
+        self.kind, self.first = kind, pyg.GCNConv(FEATURES, 6)
+        self.last = pyg.GCNConv(6, 3)
+        self.norm = nn.BatchNorm1d(6, track_running_stats=False, affine=False)
+        self.double().eval()
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        h = self.first(x, edge_index).tanh()
+        if self.kind == "batch norm":
+            h = self.norm(h)
+        if self.kind == "average":
+            h = h - h.mean(dim=0)
+        if self.kind == "size":
+            h = h * x.size(0) / 10
+        if self.kind == "far":
+            for _ in range(4):
+                h = h + 0.3 * torch.zeros_like(h).index_add(0, edge_index[1], h[edge_index[0]])
+        if self.kind == "order":
+            h = h + 0.5 * h[h[:, 0].argsort().argsort()]
+        return self.last(h, edge_index)
+
+
+@pytest.mark.parametrize("engine", ["auto", "batched"])
+@pytest.mark.parametrize("kind", ["batch norm", "average", "size", "far", "order"])
+def test_odd_model_of_nodes_gives_what_the_user_reads_off(kind: str, engine: str) -> None:
+    model, full = NodeModel(kind), house()
+    data = Data(x=full.x, edge_index=full.edge_index)
+    alone = [eigsearch.explain(model, data, node=n, engine=engine) for n in (0, 4, 8)]
+    company = eigsearch.explain_dataset(model, data, node=[1, 4, 7], engine=engine)
+    with torch.no_grad():
+        expected = model(data.x, data.edge_index).softmax(-1)
+    for ex in [*alone, *company]:
+        assert ex.node is not None
+        assert ex.value == pytest.approx(float(expected[ex.node, ex.target]), abs=1e-4)
 
 
 @pytest.mark.parametrize("body", BODIES)

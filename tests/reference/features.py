@@ -135,8 +135,8 @@ def _induced(
     data: Data, kept: Tensor, owners: set[int], anchors: Sequence[int]
 ) -> tuple[Data, tuple[int, ...]]:
     """Return the kept edges with their ends, the owners of kept features, and the anchors."""
-    ends = set(data.edge_index[:, kept].flatten().tolist()) | owners
-    stay = sorted((ends or set(range(int(data.num_nodes)))) | set(anchors))
+    ends = set(data.edge_index[:, kept].flatten().tolist()) | owners | set(anchors)
+    stay = sorted(ends or set(range(int(data.num_nodes))))
     new = {old: position for position, old in enumerate(stay)}
     graph = twin.spanning(data, kept)
     renamed = [[new[v] for v in row] for row in graph.edge_index.tolist()]

@@ -215,10 +215,10 @@ def spanning(data: Data, keep: Tensor) -> Data:
 def edge_induced(data: Data, keep: Tensor, anchors: Sequence[int]) -> tuple[Data, tuple[int, ...]]:
     """Return G[E_S], the kept edges and their ends, and where the explained nodes went.
 
-    Those always stay. Without any edge, the graph's nodes are what remains.
+    Those always stay. Where the whole graph is explained, its nodes are what remains without edges.
     """
-    ends = set(data.edge_index[:, keep].flatten().tolist())
-    stay = sorted((ends or set(range(data.num_nodes))) | set(anchors))
+    ends = set(data.edge_index[:, keep].flatten().tolist()) | set(anchors)
+    stay = sorted(ends or set(range(data.num_nodes)))
     new = {old: position for position, old in enumerate(stay)}
     graph = spanning(data, keep)
     renamed = [[new[v] for v in row] for row in graph.edge_index.tolist()]

@@ -15,7 +15,7 @@ from eigsearch.engines.attribute_levels import open_names, settle_levels
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.model_memory import ModelMemory
 from eigsearch.engines.request import Request
-from eigsearch.errors import ModelError
+from eigsearch.errors import EigsearchError, ModelError
 from eigsearch.inference.receptive_field import counted_calls, expected_field, wider_fields
 from eigsearch.inference.target import short_row
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH, ReceptiveField
@@ -68,7 +68,7 @@ class FieldFinder:
             if field.hops is None:
                 break
             rows = self._rows(prepared)
-            if self._sees_enough(prepared, rows, expected):
+            if rows is not None and self._sees_enough(prepared, rows, expected):
                 self.field = field
                 return prepared, rows
         self.field = WHOLE_GRAPH
@@ -126,9 +126,15 @@ class FieldFinder:
         self._memory.isolated_nodes = same
         return same
 
-    def _rows(self, prepared: Sequence[PreparedInstance]) -> Tensor:
+    def _rows(self, prepared: Sequence[PreparedInstance]) -> Tensor | None:
+        """Return the rows of computation graphs; None where the model fails on such a part."""
         requests = [Request(instance, FullGraph(instance.groups.count)) for instance in prepared]
-        return torch.cat(self._engine.outputs(requests))
+        try:
+            return torch.cat(self._engine.outputs(requests))
+        except EigsearchError:
+            raise
+        except Exception:  # say, a normalisation that takes no single node
+            return None
 
     def _whole_rows(self, level: TaskLevel, instances: Sequence[Instance]) -> Tensor:
         """Return the row of each instance in the output for its whole graph."""

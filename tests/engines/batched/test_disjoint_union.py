@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
+from torch_geometric.nn import GraphConv
 
+import eigsearch
 from eigsearch.candidates import LeaveOneOut, SubgraphKind
 from eigsearch.engines.batched.disjoint_union import extract, to_batch
 from eigsearch.inputs.instance import PreparedInstance
-from tests.instances import prepare_graph
-from tests.nets import house
+from tests.instances import prepare_graph, prepare_node
+from tests.nets import FEATURES, house
 
 
 def instance(seed: int = 0) -> PreparedInstance:
@@ -92,6 +94,36 @@ def test_without_an_edge_all_nodes_stay() -> None:
     )
     assert piece.nodes.tolist() == list(range(9))
     assert piece.edge_index.size(1) == 0
+
+
+def test_without_an_edge_an_explained_node_stays_alone() -> None:
+    asked = prepare_node(house(), 3)
+    none = torch.zeros(1, asked.groups.count, dtype=torch.bool)
+    union = extract(asked, none, SubgraphKind.EDGE_INDUCED)
+    assert union.nodes.tolist() == list(asked.anchors)
+
+
+class Averaged(nn.Module):
+    """Compares each node with the average of all that it sees."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = GraphConv(FEATURES, 3).double()
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.conv(x - x.mean(dim=0), edge_index)
+
+
+@pytest.mark.parametrize("engine", ["batched", "incremental"])
+def test_explain_a_node_with_all_its_edges_leaves_the_node_alone_without_them(engine: str) -> None:
+    model, data = Averaged().eval(), house()
+    ex = eigsearch.explain(
+        model, data, node=3, engine=engine, search="fixed", size=99, sparsity=0.0, return_type="raw"
+    )
+    assert ex.edge_mask.all()
+    alone = model(data.x[[3]], torch.zeros(2, 0, dtype=torch.long)).softmax(-1)[0, ex.target]
+    assert float(ex.found.removed) == pytest.approx(float(alone.detach()), abs=1e-6)
 
 
 def test_only_what_the_model_reads_is_copied() -> None:

@@ -108,16 +108,19 @@ def _edges_between(instance: PreparedInstance, node_rows: Tensor) -> Tensor:
 
 
 def _with_anchors(instance: PreparedInstance, node_keep: Tensor) -> Tensor:
-    """Keep the anchors, and all nodes of a candidate that would have none."""
-    node_keep = node_keep | ~node_keep.any(dim=1, keepdim=True)
-    node_keep[:, list(instance.anchors)] = True
-    return node_keep
+    """Keep the anchors; without any, all nodes of a candidate that would have none."""
+    if instance.anchors:
+        node_keep = node_keep.clone()
+        node_keep[:, list(instance.anchors)] = True
+        return node_keep
+    return node_keep | ~node_keep.any(dim=1, keepdim=True)
 
 
 def _induced_nodes(instance: PreparedInstance, edge_keep: Tensor, rows: Tensor) -> Tensor:
     """Return which nodes the edge-induced subgraphs hold: ends of edges, owners of kept features.
 
-    Without either, a candidate is the graph's nodes: there is no smaller graph to ask about.
+    Without either, a candidate is the anchors alone; where a prediction is about the whole graph,
+    it is the graph's nodes without edges: there is no smaller graph to ask about.
     """
     candidate, edge = edge_keep.nonzero(as_tuple=True)
     node_keep = edge_keep.new_zeros(edge_keep.size(0), instance.num_nodes)
