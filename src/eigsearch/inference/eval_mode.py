@@ -62,7 +62,7 @@ def _hold(module: torch.nn.Module) -> None:
     if held is None:
         held = _HELD[id(module)] = _Held(module, dict(vars(module)), module.training)
         held.tensors = [(t, t._version, t.detach().clone()) for t in _written_in_place(module)]
-        module.training = False
+        _set_training(module, False)
         if vars(module).get("cached") is True:
             vars(module)["cached"] = False
             for name in vars(module):
@@ -78,16 +78,28 @@ def _release(module: torch.nn.Module) -> None:
         return
     del _HELD[id(module)]
     restore_attributes(module, held.attributes)
-    module.training = held.training
+    _set_training(module, held.training)
     for tensor, version, before in held.tensors:
         if tensor._version != version:
             with torch.no_grad():
                 tensor.copy_(before)
 
 
+def _set_training(module: torch.nn.Module, training: bool) -> None:
+    """Set the mode of one module, past the checks that setting an attribute goes through."""
+    if "training" in vars(module):
+        vars(module)["training"] = training
+    else:  # compiled
+        module.training = training
+
+
 def _written_in_place(module: torch.nn.Module) -> list[Tensor]:
     """Return the tensors of a module that a forward call may write into."""
-    own = [t for _, t in module.named_buffers(recurse=False) if t.numel() <= _COPIED]
+    if isinstance(module, torch.jit.ScriptModule):
+        own = list(module.buffers(recurse=False))
+    else:
+        own = [tensor for tensor in module._buffers.values() if tensor is not None]
+    own = [tensor for tensor in own if tensor.numel() <= _COPIED]
     if getattr(module, "max_norm", None) is not None:
         own.extend(weight for _, weight in module.named_parameters(recurse=False))
-    return [t for t in own if not t.is_inference()]
+    return [tensor for tensor in own if not tensor.is_inference()]

@@ -7,6 +7,7 @@ to, methods and what a user's own methods read from around them.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable
 from functools import lru_cache, partial
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -29,6 +30,7 @@ _PLAIN = {
 _CONTAINERS = (dict, list, tuple, set)
 _SLOTS = frozenset(vars(Module()))  # attributes that every module has
 _HOLDERS = ("_parameters", "_buffers", "_modules", *sorted(n for n in _SLOTS if "_hooks" in n))
+_OFTEN_EMPTY = {dict, list, tuple, set, OrderedDict}
 _OPAQUE = (Inspector, ModuleType)
 
 
@@ -86,22 +88,23 @@ class _Walk:
         return [v if type(v) in _PLAIN else id(v) for v in self.found]
 
     def _look_at(self, value: Any) -> None:
-        kind = type(value)
-        if kind in _PLAIN:
+        if type(value) in _PLAIN:
             self.found.append(value)
-        elif id(value) not in self._seen:
+        elif id(value) in self._seen:
+            self.found.append(id(value))
+        else:
             self._seen.add(id(value))
-            if not isinstance(value, _CONTAINERS):  # which are known by what they hold
-                self.found.append(value)
             self._look_into(value)
 
     def _look_into(self, value: Any) -> None:
+        if isinstance(value, _CONTAINERS):  # which are known by what they hold
+            self._container(value)
+            return
+        self.found.append(value)
         if isinstance(value, Tensor):
             self._tensor(value)
         elif isinstance(value, Module):
             self._module(value)
-        elif isinstance(value, _CONTAINERS):
-            self._container(value)
         elif isinstance(value, type):
             self._class(value)
         elif isinstance(value, FunctionType):
@@ -136,10 +139,13 @@ class _Walk:
             if held := state.get(name):
                 self.found += held.keys()
                 self._waiting += held.values()
-        own = [name for name in state if name not in _SLOTS]
-        self.found += own
-        for name in own:
-            (self.found if type(state[name]) in _PLAIN else self._waiting).append(state[name])
+        for name in state.keys() - _SLOTS:
+            value = state[name]
+            self.found.append(name)
+            if type(value) in _PLAIN:
+                self.found.append(value)
+            elif type(value) not in _OFTEN_EMPTY or value:
+                self._waiting.append(value)
         self._waiting.append(type(module))
 
     def _class(self, cls: type) -> None:

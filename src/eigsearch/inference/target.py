@@ -85,7 +85,8 @@ def phi_rows(targets: Sequence[Target], outputs: Sequence[Tensor]) -> list[Tenso
     """Return φ for the output rows of many requests; one calculation where their kind is one."""
     kinds = {(target.task, target.return_type, target.rather_than) for target in targets}
     if (
-        len(kinds) != 1
+        len(targets) == 1
+        or len(kinds) != 1
         or targets[0].task != "multiclass_classification"
         or targets[0].rather_than is not None
     ):
