@@ -3,8 +3,8 @@
     python -m benchmarks.speed.walk [--engine auto]
 
 One warm `explain()` of a molecule under Python's profiler. Only frames of eigsearch count: those of
-torch, PyG and the model between them are left out of the depth. A newcomer who follows the call in a
-debugger sees this many files, and this deep a stack.
+torch, PyG and the model between them are left out of the depth. A newcomer who follows the call in
+a debugger sees this many files, and this deep a stack.
 """
 
 from __future__ import annotations
