@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from eigsearch.errors import EigsearchError, InputError, MissingExtraError, ModelError
+from eigsearch.errors import (
+    AmbiguousOutputError,
+    EigsearchError,
+    InputError,
+    MissingExtraError,
+    ModelError,
+)
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.failure import FailedExplanation
 from eigsearch.inputs.instance import Instance
@@ -68,7 +74,7 @@ def explain_or_fail(pipeline: Explains, instances: Sequence[Instance]) -> Iterat
         return
     try:
         outcomes = pipeline.explain(instances)
-    except MissingExtraError:
+    except (MissingExtraError, AmbiguousOutputError):  # about the run, not about a graph
         raise
     except Exception as error:
         if len(instances) == 1:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import torch
 
 from eigsearch.inference.last_op import LastOp
-from eigsearch.inference.model_call import ModelCall
+from eigsearch.inference.model_call import ModelCall, uncompiled
 from eigsearch.inference.model_fingerprint import Fingerprint
 from eigsearch.inputs.attributes import Level
 from eigsearch.inputs.computation_graph import ReceptiveField
@@ -95,3 +95,11 @@ def recall(model_call: ModelCall, *limits: Any) -> ModelMemory:
         return known
     except TypeError:  # a callable that no weak reference can point to
         return ModelMemory(seen.hold())
+
+
+def forget_model(model: Any) -> None:
+    """Forget a model, so that the next pipeline finds out everything for itself."""
+    try:
+        _MEMORIES.pop(uncompiled(model), None)
+    except TypeError:  # never remembered
+        return

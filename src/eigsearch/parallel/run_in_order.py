@@ -15,6 +15,7 @@ from eigsearch.inputs.arguments import Classes, Links, Nodes
 from eigsearch.options import Options
 from eigsearch.outcomes import check_on_error
 from eigsearch.parallel.backend import check_workers, perform
+from eigsearch.parallel.output_reading import with_reading
 from eigsearch.parallel.run_to_directory import as_source, make_plan
 from eigsearch.parallel.sources import Source
 from eigsearch.parallel.worker import ExplainJob
@@ -50,6 +51,7 @@ def explain_many(
     graph = source if plan.source is None else None
     job = ExplainJob(model, options, graph=graph, device="cuda" if num_gpus else None, flip=flip)
     job.pipeline(model)  # raises for an unusable model
+    job = with_reading(job, plan)
     config = job.describe()
     shards = perform(job, plan.shards(), workers=workers, ray=ray, num_gpus=num_gpus)
     for shard in _in_order(shards):

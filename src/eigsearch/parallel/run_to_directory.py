@@ -17,6 +17,7 @@ from eigsearch.errors import InputError, ModelError
 from eigsearch.inputs.arguments import Classes, Links, Nodes, parse_targets
 from eigsearch.options import Options
 from eigsearch.parallel.backend import check_workers, perform
+from eigsearch.parallel.output_reading import with_reading
 from eigsearch.parallel.run_manifest import RANKER, manifest_of
 from eigsearch.parallel.sharding import Plan, check_shard_size, default_shard_size
 from eigsearch.parallel.sources import DatabaseSource, MemorySource, Source
@@ -131,6 +132,7 @@ def explain_to(
     graph = source if plan.source is None else None
     job = ExplainJob(model, options, seed, graph, device or ("cuda" if num_gpus else None), flip)
     job.pipeline(model)  # raises for an unusable model, before anything is written
+    job = with_reading(job, plan)
     record = partial(manifest_of, job, source, plan, about or {}, names or {})
     directory = ResultDirectory(path)
     if train is not None:

@@ -12,6 +12,7 @@ import torch
 
 from eigsearch.counterfactual.options import FlipOptions, describe
 from eigsearch.counterfactual.pipeline import FlipPipeline
+from eigsearch.engines.model_memory import forget_model
 from eigsearch.errors import MissingExtraError
 from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
@@ -88,6 +89,7 @@ class Worker:
         seconds: list[float] = []
         failures: list[Failure] = []
         # One per shard: what it learns about the model must not depend on earlier shards.
+        forget_model(self._model)
         pipeline = self.job.pipeline(self._model)
         with single_thread(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.job.seed + shard.number)
@@ -99,6 +101,13 @@ class Worker:
                 rows += [_row(key, outcome) for key, outcome in outcomes]
                 seconds += [(time.perf_counter() - began) / len(window)] * len(window)
         return rows, seconds, failures
+
+    def instances(self, shard: Shard) -> Iterator[Instance]:
+        """Yield the predictions of a shard that can be loaded."""
+        for position in range(len(shard.items)):
+            instance = self._load(shard, position)[1]
+            if isinstance(instance, Instance):
+                yield instance
 
     def _explain_window(
         self, pipeline: Explains, shard: Shard, window: Sequence[int]

@@ -77,7 +77,7 @@ def explain(
     from eigsearch.cli.loading import Columns, load_data, parse_features, parse_groups
     from eigsearch.cli.model_loading import check_device, describe_model, load_network
     from eigsearch.cli.output_files import check_outputs
-    from eigsearch.cli.output_reading import settle_reading
+    from eigsearch.cli.output_reading import settle_run
     from eigsearch.options import Options
 
     wanted = parse_flip(
@@ -107,7 +107,7 @@ def explain(
     about = {"explainer": explainer, **describe_model(model, model_args)}
     wanted = about_molecules(wanted, graphs)
     run = ExplainRun(graphs, network, settings, selection, target, about, wanted)
-    run, reading = settle_reading(run)
+    run, reading = settle_run(run)
     if reading and not json:
         print_line(reading)
     where: dict[str, Any] = {
