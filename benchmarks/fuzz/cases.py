@@ -110,6 +110,9 @@ def draw_options(dice: Dice, plan: Plan) -> dict[str, Any]:
         options["max_batch_nodes"] = dice.choice([20, 200])
     if plan.end == "raw" and dice.chance(0.25):
         options |= {"task": "regression", "target": dice.randrange(plan.outputs)}
-    elif dice.chance(0.3):
+        return options
+    if plan.end == "raw" and plan.outputs == 1:  # which the library would have to ask for
+        options |= {"task": "binary", "return_type": "raw"}
+    if dice.chance(0.3):
         options["target"] = dice.randrange(max(plan.outputs, 2))
     return options
