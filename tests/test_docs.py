@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import matplotlib
@@ -67,6 +68,17 @@ def test_the_committed_results_weigh_at_most_9_mb() -> None:
         pytest.skip("needs a git checkout: only committed files count")
     files = [ROOT / name for name in listed.stdout.split("\0") if name]
     assert sum(file.stat().st_size for file in files if file.exists()) <= 9_000_000
+
+
+@pytest.mark.parametrize(
+    "module", ["", ".datasets", ".metrics", ".models", ".molecules", ".visualization"]
+)
+def test_the_reference_from_docstrings_has_every_public_name(module: str) -> None:
+    path = f"eigsearch{module}"
+    public = import_module(path)
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.md"))
+    names = {f"{path}.{name}" for name in public.__all__ if callable(getattr(public, name))}
+    assert sorted(names - set(re.findall(r"^::: (\S+)", pages, re.MULTILINE))) == []
 
 
 def test_the_pictures_of_the_docs_weigh_at_most_one_and_a_half_mb() -> None:

@@ -302,3 +302,9 @@ def _(names: Names, folder: Path) -> None:
 def _(names: Names, folder: Path) -> None:
     _picture(folder / "aspirin.svg")
     assert (folder / "figure.pdf").read_bytes().startswith(b"%PDF")
+
+
+@task("run a plan with parts of my own", "bring-your-own.md",
+      "A data set, a network, a metric, and a plan with all of them")  # fmt: skip
+def _(names: Names, folder: Path) -> None:
+    _page(folder / "mixed" / "report" / "index.html", "Noisy", "few_houses", "edges_per_node")
