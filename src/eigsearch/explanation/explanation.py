@@ -17,6 +17,7 @@ from eigsearch.errors import InputError
 from eigsearch.explanation.features import features_of, per_entry, removed_features, squeezed
 from eigsearch.explanation.graph_export import to_networkx
 from eigsearch.explanation.notes import note_on_gain
+from eigsearch.explanation.paths import LinkPath, link_paths
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation, TypedEdgeExplanation
 from eigsearch.explanation.sentence import TargetName, agreement_sentence, sentence
 from eigsearch.explanation.serialization import from_plain, read_json, to_plain
@@ -323,6 +324,15 @@ class SubgraphExplanation:
             return self.data.edge_subgraph(present).subgraph(self.node_mask)
         data = removed_features(self, self.data) if self.features else self.data
         return data.edge_subgraph(self._present).subgraph(self.flat_node_mask)
+
+    def paths(self, k: int | None = 10, max_length: int = 3) -> list[LinkPath]:
+        """Return the best paths between the two ends of the explained link.
+
+        Args:
+            k: How many; None for all.
+            max_length: How many edges a path may have.
+        """
+        return link_paths(self, k, max_length)
 
     def sentence(self) -> str:
         """Return the explanation in one sentence, and in another how sure it is."""
