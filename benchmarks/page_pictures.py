@@ -79,6 +79,16 @@ def features(folder: Path) -> Path:
     return save_explanation(ex, folder / "page.html", names=Names.of(dataset))
 
 
+def typed(folder: Path) -> Path:
+    """Return the page of a link of a typed graph."""
+    dataset = datasets.generate("Two-Ways")
+    data: Any = dataset[0]
+    user, item = data.edge_label_index[:, 7].tolist()
+    model, _ = zoo.load("Two-Ways", "hetero")
+    ex = eigsearch.explain(model, data, link=(("user", user), ("item", item)), search="refine")
+    return save_explanation(ex, folder / "page.html", names=Names.of(dataset))
+
+
 def report(folder: Path) -> Path:
     """Return the report of a small benchmark."""
     from eigsearch.bench.report.builder import write_report
@@ -87,7 +97,8 @@ def report(folder: Path) -> Path:
 
 
 SHOTS: dict[str, Shot] = {
-    each.__name__: each for each in (explanation, gallery, comparison, node, flip, features, report)
+    each.__name__: each
+    for each in (explanation, gallery, comparison, node, flip, features, typed, report)
 }
 
 
