@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,26 +11,14 @@ from eigsearch import store
 from eigsearch.cli.explainer_args import train_ranker
 from eigsearch.cli.flip_run import flip_findings
 from eigsearch.cli.ground_truth_summary import ground_truth_means
-from eigsearch.cli.number_ranges import parse_selection
 from eigsearch.cli.progress import progress_bar
+from eigsearch.cli.selection import Selection
 from eigsearch.counterfactual.options import FlipOptions
 from eigsearch.datasets import GraphDataset
-from eigsearch.errors import InputError
 from eigsearch.explainers import Method
 from eigsearch.options import Options
 from eigsearch.parallel import Source, explain_to
 from eigsearch.visualization import Names
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The graphs to explain by number, or the nodes of a node set."""
-
-    index: Sequence[int] | None = None
-    node: Sequence[int] | None = None
-
-    def __len__(self) -> int:
-        return len(self.index or self.node or ())
 
 
 @dataclass(frozen=True)
@@ -47,30 +35,10 @@ class ExplainRun:
 
     @property
     def data(self) -> Any:
-        """The graphs, a source of them, or the one graph of a node set."""
+        """The graphs, a source of them, or the one graph of a node or link set."""
         graphs = self.dataset.graphs
-        is_single = self.selection.node is not None and not isinstance(graphs, Source)
+        is_single = self.selection.of_one_graph and not isinstance(graphs, Source)
         return graphs[0] if is_single else graphs
-
-
-def parse_items(dataset: GraphDataset, index: str | None, node: str | None) -> Selection:
-    """Return the graphs or the nodes that --index or --node select."""
-    if dataset.task == "node":
-        if node is None or index is not None:
-            raise InputError(
-                f"Expected --node for {dataset.name}, whose nodes are explained (got "
-                f"{'none' if node is None else '--index too'}). Pass nodes such as 17, 300:400, "
-                "or : for all."
-            )
-        nodes = range(int(dataset[0].num_nodes))
-        return Selection(node=parse_selection(node, nodes, "--node"))
-    if node is not None:
-        raise InputError(
-            f"Expected --index for {dataset.name}, whose graphs are explained (got --node). "
-            "Pass graphs such as 0:50."
-        )
-    text = ":" if index is None else index
-    return Selection(index=parse_selection(text, range(len(dataset)), "--index"))
 
 
 def execute(run: ExplainRun, path: Path, **where: Any) -> dict[str, Any]:
@@ -82,6 +50,7 @@ def execute(run: ExplainRun, path: Path, **where: Any) -> dict[str, Any]:
             run.data,
             index=run.selection.index,
             node=run.selection.node,
+            link=run.selection.link,
             target=run.target,
             options=run.options,
             about={"dataset": run.dataset.name, **run.about},

@@ -84,6 +84,13 @@ ShownNode = Annotated[
 Node = Annotated[
     str | None, _option("The nodes to explain on a node set: 17, 300:400, or : for all.", WHAT)
 ]
+Link = Annotated[
+    str | None,
+    _option("The link to explain: 3,7, in a typed graph user:3,movie:7.", WHAT),
+]
+Links = Annotated[
+    Path | None, _option("A text file of links to explain, one a line, as for --link.", WHAT)
+]
 Target = Annotated[int | None, _option("The class to explain; the predicted one by default.", WHAT)]
 
 Explainer = Annotated[str, _option("What ranks the edges: `eigsearch explainers`.", HOW)]

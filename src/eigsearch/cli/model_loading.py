@@ -18,7 +18,7 @@ from eigsearch._utils.importing import import_named
 from eigsearch.cli.console import print_note
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets.file_io import is_torch_file, read_safely
-from eigsearch.errors import InputError, UnsupportedError
+from eigsearch.errors import InputError
 from eigsearch.models import load_model, zoo
 
 _LONGEST = 300  # characters of torch's message about weights that do not fit
@@ -35,11 +35,6 @@ def load_network(
     `package.module:Class` or `file.py:Class` is imported, which runs the user's own code; a name
     such as `gin` is a network of the zoo, or with `weights` one that `eigsearch train` wrote.
     """
-    if dataset.task == "link" or dataset.target_type is not None:
-        raise UnsupportedError(
-            f"Expected a data set of untyped graphs or nodes (got {dataset.name}, whose links or "
-            "typed nodes this command cannot explain). Use its network and truth from Python."
-        )
     if ":" in model:
         return _own_model(model, weights, arguments)
     if arguments is not None:

@@ -23,5 +23,7 @@ def settle_run(run: ExplainRun) -> tuple[ExplainRun, str]:
 def _instances(run: ExplainRun) -> Iterator[Instance]:
     for node in run.selection.node or ():
         yield Instance(run.data, run.target, node)
+    for link in run.selection.link or ():
+        yield Instance(run.data, run.target, link=link)
     for index in run.selection.index or ():
         yield Instance(run.dataset.graphs[index], run.target)

@@ -47,7 +47,7 @@ def print_explanations(path: Path, dataset: GraphDataset) -> None:
     """Print the first explanations of a run, one line each."""
     rows = list(islice(store.rows(path), _SHOWN + 1))
     value = "value" if rows and rows[0]["task"] == "regression" else "P"
-    columns = ("graph" if dataset.task == "graph" else "node", "target", value, "size")
+    columns = (dataset.task, "target", value, "size")
     found = [_line(row, dataset) for row in rows[:_SHOWN]]
     headers = [*columns, "Fidelity+", "Fidelity−", "gain", "note"]
     if any(row["name"] != row["smiles"] for row in rows):
@@ -60,11 +60,11 @@ def print_explanations(path: Path, dataset: GraphDataset) -> None:
 
 def print_sentences(rows: Sequence[store.Row], manifest: store.Manifest, names: Names) -> None:
     """Print rows as sentences; rows that failed with the reason."""
-    column = "graph" if all(row["node"] is None for row in rows) else "node"
+    column = _kind(rows[0]) if rows else "graph"
     sentences = [[_number(row), _sentence(row, manifest, names)] for row in rows[:_SHOWN]]
     print_table(names.title, [column, "explanation"], sentences)
     if len(rows) > _SHOWN:
-        flag = "--index" if column == "graph" else "--node"
+        flag = "--node" if column == "node" else "--index"
         print_line(f"… the first {_SHOWN} of {len(rows)}; {flag} chooses others.")
 
 
@@ -74,8 +74,20 @@ def _sentence(row: store.Row, manifest: store.Manifest, names: Names) -> str:
     return sentence(store.explanation_of(row, manifest.options), names, "edge")
 
 
-def _number(row: store.Row) -> int:
-    return row["index"] if row["node"] is None else row["node"]
+def _kind(row: store.Row) -> str:
+    """Return what a row is about: a graph, a node or a link."""
+    if row.get("link") is not None:
+        return "link"
+    return "graph" if row["node"] is None else "node"
+
+
+def _number(row: store.Row) -> int | str:
+    """Return what a row is about, by number, a link by both of its ends."""
+    if row.get("link") is None:
+        return row["index"] if row["node"] is None else row["node"]
+    types = row.get("link_types") or ("", "")
+    ends = [f"{kind} {end}".strip() for kind, end in zip(types, row["link"], strict=True)]
+    return "–".join(ends)
 
 
 def _line(row: store.Row, dataset: GraphDataset) -> list[Any]:

@@ -31,6 +31,8 @@ def compare(
     ] = "eig_search,gnnexplainer,occlusion,random",
     index: flags.SomeIndex = None,
     node: flags.Node = None,
+    link: flags.Link = None,
+    links: flags.Links = None,
     data_root: flags.DataRoot = None,
     seed: flags.Seed = 0,
     report: Annotated[
@@ -46,23 +48,22 @@ def compare(
         eigsearch compare --dataset BA-2Motifs --model gin --explainers eig_search,gradcam,ig
     """
     from eigsearch.cli.console import print_json, print_line
-    from eigsearch.cli.explain_run import ExplainRun, parse_items
+    from eigsearch.cli.explain_run import ExplainRun
     from eigsearch.cli.explainer_args import parse_explainers
     from eigsearch.cli.explainer_comparison import compare_explainers, shared_prediction
     from eigsearch.cli.loading import Columns, load_data, parse_groups
     from eigsearch.cli.model_loading import load_network
     from eigsearch.cli.output_files import check_comparison, write_comparison
+    from eigsearch.cli.selection import Asked, select
     from eigsearch.cli.tables import print_findings
     from eigsearch.options import Options
     from eigsearch.pipeline import Pipeline
     from eigsearch.visualization import Names
 
     columns = Columns(smiles_column, id_column, label_column, featurizer, class_names, unit)
-    graphs = load_data(
-        dataset, data, data_root, "node" if node is not None else None, columns=columns
-    )
-    few = flags.FEW if index is None and node is None else index
-    selection = parse_items(graphs, few, node)
+    asked = Asked(index, node, link, links)
+    graphs = load_data(dataset, data, data_root, asked.task, columns=columns)
+    selection = select(graphs, asked, default=flags.FEW)
     network = load_network(model, graphs, weights, model_args)
     if report is not None:
         check_comparison(report)

@@ -34,8 +34,9 @@ def demo(
     """
     from eigsearch import datasets, store
     from eigsearch.cli.console import print_json, print_line
-    from eigsearch.cli.explain_run import ExplainRun, Selection, execute
+    from eigsearch.cli.explain_run import ExplainRun, execute
     from eigsearch.cli.output_files import write_page, write_pictures
+    from eigsearch.cli.selection import Selection
     from eigsearch.cli.tables import print_findings
     from eigsearch.models import zoo
     from eigsearch.options import Options

@@ -29,6 +29,8 @@ def explain(
     model_args: flags.ModelArgs = None,
     index: flags.Index = None,
     node: flags.Node = None,
+    link: flags.Link = None,
+    links: flags.Links = None,
     target: flags.Target = None,
     flip: flags.Flip = False,
     to: flags.To = None,
@@ -65,19 +67,26 @@ def explain(
 
         eigsearch explain --dataset BA-Shapes --node 300:400 --out results --workers 8
 
+    A link, and links of a file, one a line:
+
+        eigsearch explain --data graph.pt --model mypkg.models:Net --link 3,7
+
+        eigsearch explain --dataset Two-Ways --model hetero --links pairs.csv --out results
+
     The smallest sets of edges whose removal or addition changes the prediction:
 
         eigsearch explain --dataset MUTAG --model gcn --index 0:50 --flip --add --out flips
     """
     from eigsearch._utils.atomic_files import path_inside
     from eigsearch.cli.console import print_line
-    from eigsearch.cli.explain_run import ExplainRun, parse_items
+    from eigsearch.cli.explain_run import ExplainRun
     from eigsearch.cli.explainer_args import make_ranker
     from eigsearch.cli.flip_run import about_molecules, parse_flip
     from eigsearch.cli.loading import Columns, load_data, parse_features, parse_groups
     from eigsearch.cli.model_loading import check_device, describe_model, load_network
     from eigsearch.cli.output_files import check_outputs
     from eigsearch.cli.output_reading import settle_run
+    from eigsearch.cli.selection import Asked, select
     from eigsearch.options import Options
 
     wanted = parse_flip(
@@ -92,10 +101,9 @@ def explain(
     options["groups"] = parse_groups(options["groups"])
     options["features"] = parse_features(options["features"])
     columns = Columns(smiles_column, id_column, label_column, featurizer, class_names, unit)
-    graphs = load_data(
-        dataset, data, data_root, "node" if node is not None else None, columns=columns
-    )
-    selection = parse_items(graphs, index, node)
+    asked = Asked(index, node, link, links)
+    graphs = load_data(dataset, data, data_root, asked.task, columns=columns)
+    selection = select(graphs, asked)
     network = load_network(model, graphs, weights, model_args)
     settings = Options(
         **options,
