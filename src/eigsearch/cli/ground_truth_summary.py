@@ -35,7 +35,7 @@ def _scores(explanation: SubgraphExplanation) -> tuple[float, float, float]:
     if truth is None or not bool(truth[candidate_mask].any()) or bool(truth[candidate_mask].all()):
         return (float("nan"),) * 3
     return (
-        metrics.auc(explanation.edge_score, truth, candidate_mask),
-        metrics.precision(explanation.edge_mask, truth, candidate_mask),
-        metrics.recall(explanation.edge_mask, truth, candidate_mask),
+        metrics.auc(explanation.flat_edge_score, truth, candidate_mask),
+        metrics.precision(explanation.flat_edge_mask, truth, candidate_mask),
+        metrics.recall(explanation.flat_edge_mask, truth, candidate_mask),
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
-from eigsearch.errors import InputError
+from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.inputs.instance import Instance
+from eigsearch.inputs.typed_graph import FlatView, LinkName, NodeName, flat_view
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,23 +25,26 @@ class Claim:
     node-and-edge-induced. A mask is one row, `[E]` or `[N]`, or a matrix with one row for each of
     several explanations. It holds bools or zeros and ones; any other numbers need a `threshold`,
     and an entry is kept where it lies above. What is removed together is kept together: a group is
-    in the subgraph as soon as one of its edges is.
+    in the subgraph as soon as one of its edges is. Masks of a typed graph are dicts by type; types
+    that they leave out have no entry in the subgraph.
 
     Attributes:
-        data: The graph.
+        data: The graph, a `Data` or a `HeteroData`.
         edge_mask: The edges of the subgraph, aligned with `data.edge_index`.
         node_mask: The nodes of the subgraph.
         target: The explained class (or output column); None for the predicted one.
-        node: The explained node; None for a prediction about the graph.
+        node: The explained node; None for a prediction about the graph or a link.
         threshold: Where to cut masks that are not bools.
+        link: The explained link; None for a prediction about the graph or a node.
     """
 
-    data: Data
-    edge_mask: Tensor | None = None
-    node_mask: Tensor | None = None
+    data: Any
+    edge_mask: Any = None
+    node_mask: Any = None
     target: int | None = None
-    node: int | None = None
+    node: NodeName | None = None
     threshold: float | None = None
+    link: LinkName | None = None
 
     def __post_init__(self) -> None:
         if self.edge_mask is None and self.node_mask is None:
@@ -45,8 +52,13 @@ class Claim:
                 "Expected a claim to have an `edge_mask` or a `node_mask` (got neither). "
                 "Pass the edges or the nodes of the explanation."
             )
-        _check_length("edge_mask", self.edge_mask, int(self.data.num_edges))
-        _check_length("node_mask", self.node_mask, int(self.data.num_nodes))
+        _check_length("edge_mask", self._flat_edges, self._num_edges)
+        _check_length("node_mask", self._flat_nodes, self._num_nodes)
+        if self._view.schema is not None and None not in (self.edge_mask, self.node_mask):
+            raise UnsupportedError(
+                "Expected one kind of mask for a typed graph (got `edge_mask` and `node_mask`). "
+                "Leave one of them out."
+            )
         if None not in (self.edge_mask, self.node_mask) and len(self.edges) != len(self.nodes):
             raise InputError(
                 f"Expected both masks to hold as many explanations (got {len(self.edges)} rows of "
@@ -70,29 +82,61 @@ class Claim:
             edge_mask=explanation.edge_mask,
             target=explanation.target,
             node=explanation.node,
+            link=explanation.link,
         )
 
     @property
     def instance(self) -> Instance:
         """The prediction that the claim is about."""
-        return Instance(self.data, self.target, self.node)
+        return Instance(self.data, self.target, self.node, self.link)
 
     @property
     def edges(self) -> Tensor:
         """The edge masks as bool rows; nothing is marked where only nodes are given."""
-        return self._rows(self.edge_mask, int(self.data.num_edges))
+        return self._rows(self._flat_edges, self._num_edges)
 
     @property
     def nodes(self) -> Tensor:
         """The node masks as bool rows; nothing is marked where only edges are given."""
-        return self._rows(self.node_mask, int(self.data.num_nodes))
+        return self._rows(self._flat_nodes, self._num_nodes)
 
     @property
     def shape(self) -> torch.Size:
         """The shape of the answer: `[]` for one explanation, `[M]` for M."""
-        mask = self.node_mask if self.edge_mask is None else self.edge_mask
+        mask = self._flat_nodes if self.edge_mask is None else self._flat_edges
         assert mask is not None
         return mask.shape[:-1]
+
+    @cached_property
+    def _view(self) -> FlatView:
+        return flat_view(self.data, paired=False)
+
+    @property
+    def edge_index(self) -> Tensor:
+        """The edges of the graph; those of a typed one type after type, and its nodes likewise."""
+        return self._view.data.edge_index.cpu()
+
+    @property
+    def _num_edges(self) -> int:
+        return int(self._view.data.num_edges)
+
+    @property
+    def _num_nodes(self) -> int:
+        return int(self._view.data.num_nodes)
+
+    @cached_property
+    def _flat_edges(self) -> Tensor | None:
+        schema = self._view.schema
+        if schema is None:
+            return self.edge_mask
+        return _joined("edge_mask", self.edge_mask, schema.edge_types, schema.edge_ptr)
+
+    @cached_property
+    def _flat_nodes(self) -> Tensor | None:
+        schema = self._view.schema
+        if schema is None:
+            return self.node_mask
+        return _joined("node_mask", self.node_mask, schema.node_types, schema.node_ptr)
 
     def _rows(self, mask: Tensor | None, width: int) -> Tensor:
         if mask is None:
@@ -116,6 +160,28 @@ def as_bool(mask: Tensor, threshold: float | None = None) -> Tensor:
             "Pass `threshold` to say above which value an entry is kept."
         )
     return mask == 1
+
+
+def _joined(name: str, mask: Any, types: Sequence[Any], ptr: Sequence[int]) -> Tensor | None:
+    """Return masks by type as one, type after type; those that are missing mark nothing."""
+    if mask is None:
+        return None
+    unknown = set(mask) - set(types) if isinstance(mask, Mapping) else {"a tensor"}
+    if unknown:
+        raise InputError(
+            f"Expected `{name}` of a typed graph to be a dict by type (got {unknown.pop()!r}). "
+            f"Its types are {', '.join(map(str, types))}."
+        )
+    shape = next((each.shape[:-1] for each in mask.values()), torch.Size())
+    sizes = [stop - start for start, stop in pairwise(ptr)]
+    given = next((each for each in mask.values()), torch.zeros(0, dtype=torch.bool))
+    parts = [
+        mask.get(kind, given.new_zeros(*shape, size))
+        for kind, size in zip(types, sizes, strict=True)
+    ]
+    for kind, part, size in zip(types, parts, sizes, strict=True):
+        _check_length(f"{name}[{kind!r}]", part, size)
+    return torch.cat(parts, dim=-1)
 
 
 def _check_length(name: str, mask: Tensor | None, length: int) -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
 from eigsearch.candidates import ExplicitMasks, FullGraph, SubgraphKind
 from eigsearch.engines import Request
@@ -18,7 +17,7 @@ from eigsearch.metrics.mask import Claim
 
 def kept_groups(claim: Claim, instance: PreparedInstance) -> Tensor:
     """Return which groups each explanation of a claim holds, bool `[M, G]`."""
-    edges = claim.edges | _edges_between(claim.data, claim.nodes)
+    edges = claim.edges | _edges_between(claim.edge_index, claim.nodes)
     return groups_of(
         edges if instance.edges is None else edges[:, instance.edges.cpu()], instance.groups
     )
@@ -63,8 +62,8 @@ def _kept_nodes(claim: Claim, instance: PreparedInstance) -> Tensor:
     return claim.nodes if instance.nodes is None else claim.nodes[:, instance.nodes.cpu()]
 
 
-def _edges_between(data: Data, node_rows: Tensor) -> Tensor:
-    source, target = data.edge_index.cpu()
+def _edges_between(edge_index: Tensor, node_rows: Tensor) -> Tensor:
+    source, target = edge_index
     return node_rows[:, source] & node_rows[:, target]
 
 
