@@ -291,3 +291,9 @@ def test_explain_computes_on_the_device_that_is_named(run_json, refused, own: Pa
     assert run_json(*command, "--device", "cpu", "--out", "out")["rows"] == 2
     assert json.loads((own / "out" / "manifest.json").read_text())["config"]["device"] == "cpu"
     assert "Expected --device to be one" in refused(*command, "--device", "toaster")
+
+
+def test_explain_link_of_a_typed_set_prints_both_ends(run) -> None:
+    found = run("explain", "--dataset", "Two-Ways", "--model", "hetero", "--link", "user:0,item:4")
+    assert "user 0–item 4" in found.stdout
+    assert "called as" in found.stdout.lower()

@@ -14,7 +14,7 @@ from eigsearch.errors import InputError
 from eigsearch.inputs.typed_graph import LinkName, NodeName
 
 # Nodes of a typed graph are named with their type: ("paper", [3, 7]).
-Nodes: TypeAlias = int | Iterable[int] | Tensor | tuple[str, Any]
+Nodes: TypeAlias = int | Iterable[NodeName] | Tensor | tuple[str, Any]
 # `[2, L]` or a list of pairs; of a typed graph pairs of (type, number), or the two types (or an
 # edge type) with `[2, L]`: (("user", "movie"), edge_label_index).
 Links: TypeAlias = Tensor | np.ndarray | Iterable[LinkName] | tuple[tuple[str, ...], Any]
