@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PLAIN := $(VENV)/.plain
 READY := $(VENV)/.ready
 
-.PHONY: demo test coverage mutation docs lint check install
+.PHONY: demo test test-lowest test-wheel coverage mutation docs lint check install
 
 demo: $(PLAIN)  ## Explain 100 graphs, print a table, write pictures and a report into demo/
 	$(BIN)/eigsearch demo
@@ -21,6 +21,12 @@ mutation: $(READY)  ## Change the core in a fixed sample of places and see wheth
 
 docs: $(READY)  ## Build the documentation into site/; a warning fails the build
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+test-lowest: $(READY)  ## Run tests on the lowest declared versions, in an environment of their own
+	$(BIN)/python -m benchmarks.versions
+
+test-wheel: $(READY)  ## Build the wheel, install it into an empty environment, run the quick start
+	$(BIN)/python -m benchmarks.wheel
 
 lint: $(READY)  ## Check style, types and the direction of imports; `pre-commit run -a` does the same
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
-from benchmarks import figures
+from benchmarks import figures, versions
 
 from eigsearch.bench.report.builder import report_items
 from eigsearch.bench.report.discussion import discussion
@@ -86,6 +87,14 @@ def test_the_pictures_of_the_docs_weigh_at_most_one_and_a_half_mb() -> None:
     assert sum(path.stat().st_size for path in pictures) <= 1_500_000
     pages = "".join(page.read_text() for page in PAGES)
     assert [path.name for path in pictures if path.name not in pages] == []
+
+
+def test_the_table_of_versions_is_the_one_that_ran() -> None:
+    record = json.loads(versions.RECORD.read_text())
+    page = versions.PAGE.read_text()
+    assert versions.filled(page, record) == page
+    ran = {name: record["lowest"][name] for name in versions.lowest()}
+    assert [n for n, low in versions.lowest().items() if not ran[n].startswith(low)] == []
 
 
 def test_the_map_names_every_file_and_package() -> None:
