@@ -9,6 +9,7 @@ from typing import Any
 
 from eigsearch.errors import AmbiguousOutputError
 from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.output_type import note_on_one_output
 from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
 from eigsearch.parallel.sharding import Plan
@@ -37,8 +38,10 @@ def settle_reading(
     except Exception:
         return options, ""
     read = pipeline.output_type
-    called = pipeline.model_call.called_as(predicted[0].data)
-    settled = replace(options, task=read.task, return_type=read.return_type)
+    called = pipeline.model_call.called_as(predicted[0].readable)
+    # what only the kind of prediction told, every shard is told by it, and notes so
+    task = options.task if note_on_one_output(read) else read.task
+    settled = replace(options, task=task, return_type=read.return_type)
     return settled, f"Called as {called}; read as {read}."
 
 
