@@ -49,7 +49,7 @@ def export_answer(session: Session, edited_item: EditedItem, kind: str) -> bytes
 def export_table(session: Session, items: np.ndarray, kind: str) -> bytes:
     """Return the rows of items that are explained already as CSV or Parquet.
 
-    Parquet has the columns of `eigsearch explain --out`; CSV those without lists, and the label.
+    Parquet has the columns of `eigsearch explain --out`; CSV those that a spreadsheet can hold.
     """
     if len(items) > _MOST_ROWS:
         raise InputError(
@@ -62,9 +62,20 @@ def export_table(session: Session, items: np.ndarray, kind: str) -> bytes:
     if kind == "parquet":
         pq.write_table(table, stream, compression="zstd")
         return stream.getvalue()
-    labels = pa.array(session.table.columns["label"][wanted], from_pandas=True)
-    pa.csv.write_csv(table.select(LINE_COLUMNS).append_column("label", labels), stream)
+    pa.csv.write_csv(_flat(table.select(LINE_COLUMNS)), stream)
     return stream.getvalue()
+
+
+def _flat(table: pa.Table) -> pa.Table:
+    """Return a table with the two ends of a link as one text, which CSV can hold."""
+    for number, column in enumerate(table.schema):
+        if pa.types.is_list(column.type):
+            ends = [
+                None if pair is None else " ".join(map(str, pair))
+                for pair in table[number].to_pylist()
+            ]
+            table = table.set_column(number, column.name, pa.array(ends, pa.string()))
+    return table
 
 
 def snippet(session: Session, edited_item: EditedItem) -> str:

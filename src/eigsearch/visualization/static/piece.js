@@ -4,7 +4,7 @@ function pieceOf(item, links) {
   const at = (column) => (item[column] ? { [column]: links.map((link) => item[column][link]) } : {});
   return {
     molecule: item.molecule,
-    node: null,
+    anchors: [],
     x: nodes.map((node) => item.x[node]),
     y: nodes.map((node) => item.y[node]),
     label: nodes.map((node) => (item.molecule ? item.label[node] : "")),
