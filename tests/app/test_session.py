@@ -95,6 +95,14 @@ def test_background_fills_the_table_with_predictions_and_labels(session):
         assert session.table.columns["confidence"][item] == pytest.approx(max(scores), abs=1e-6)
 
 
+def test_table_is_as_sure_as_the_explanations(session):
+    run_background(session)
+    for item in (0, 3, 39):
+        near = session.cached(item).near_optimal
+        entry = session.table.entry(item)
+        assert (entry["answers"], entry["sure"]) == (near.count, near.agreeing / near.count)
+
+
 def test_session_opened_again_reads_its_cache(session, tmp_path):
     run_background(session)
     session.close()

@@ -9,6 +9,7 @@ def row(prediction, value, gain, size=3, error=None):
     return {
         "error": error, "task": "multiclass_classification", "prediction": float(prediction),
         "target": prediction, "value": value, "num_groups": 10, "size": size, "gain": gain,
+        "found": [], "agreement": None,
     }  # fmt: skip
 
 
@@ -57,6 +58,7 @@ def test_entry_of_unknown_item_has_no_numbers(table):
     assert table.entry(5) == {
         "item": 5, "known": False, "failed": False, "prediction": None, "confidence": None,
         "label": None, "correct": None, "groups": None, "size": None, "gain": None,
+        "sure": None, "answers": None,
     }  # fmt: skip
     assert table.entry(4)["failed"]
     assert table.entry(3)["correct"] is None
@@ -79,3 +81,12 @@ def test_select_equals_a_plain_sort(table):
 def test_from_params_malformed_raises(params):
     with pytest.raises(InputError):
         TableQuery.from_params(params)
+
+
+def test_entry_of_a_row_with_equally_good_answers_tells_how_many_agree():
+    table, agreement = Table(2), {"count": 5, "agreeing": 3, "share": [1.0] * 10, "tolerance": 0.01}
+    rows = [{**row(0, 0.9, 0.5), "agreement": agreement}, row(0, 0.9, 0.5)]
+    table.update(range(2), rows, [0.0, 0.0])
+    assert (table.entry(0)["sure"], table.entry(0)["answers"]) == (pytest.approx(0.6), 5)
+    assert (table.entry(1)["sure"], table.entry(1)["answers"]) == (None, None)
+    assert items(table, sort="sure", descending=True) == [0, 1]

@@ -10,8 +10,10 @@ import numpy as np
 
 from eigsearch.errors import InputError
 from eigsearch.store import Row
+from eigsearch.store.rows import near_optimal_of
 
-SORTS = ("item", "prediction", "confidence", "label", "correct", "groups", "size", "gain")
+SORTS = ("item", "prediction", "confidence", "label", "correct", "groups", "size", "gain", "sure")
+_ANSWERS = "answers"  # how many equally good answers there are, which `sure` is a share of
 _CORRECT = {"": None, "right": 1.0, "wrong": 0.0}
 
 
@@ -67,13 +69,14 @@ class Table:
 
     Attributes:
         count: Number of items.
-        columns: One float array per column of `SORTS`, except for `item`.
+        columns: One float array per column of `SORTS`, except for `item`, and the number of
+            equally good answers; `sure` is the share of them that contain the explanation.
         failed: Items that could not be explained.
     """
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.columns = {name: np.full(count, np.nan) for name in SORTS[1:]}
+        self.columns = {name: np.full(count, np.nan) for name in (*SORTS[1:], _ANSWERS)}
         self.failed = np.zeros(count, dtype=bool)
         self.known = np.zeros(count, dtype=bool)
 
@@ -137,7 +140,13 @@ def _numbers(row: Row, label: float) -> dict[str, float | None]:
         "groups": row["num_groups"],
         "size": row["size"],
         "gain": row["gain"],
+        **_agreement(row),
     }
+
+
+def _agreement(row: Row) -> dict[str, float | None]:
+    near = near_optimal_of(row)
+    return {} if near is None else {"sure": near.agreeing / near.count, _ANSWERS: near.count}
 
 
 def _confidence(row: Row) -> float | None:

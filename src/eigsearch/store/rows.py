@@ -26,7 +26,8 @@ from eigsearch.explanation.serialization import (
 )
 from eigsearch.inputs.feature_groups import FeatureGroups
 from eigsearch.inputs.typed_graph import LinkName, NodeName, plain_types, typed_view
-from eigsearch.search import Curve, Step
+from eigsearch.search import Curve, NearOptimal, Step
+from eigsearch.search.near_optimal import near_optimal_prefixes
 
 Row = dict[str, Any]
 
@@ -132,6 +133,15 @@ def chosen_features(row: Row) -> list[str]:
         part = features_from_plain(dict(zip(columns, values, strict=True)))
         names |= group_names(part, chosen)
     return [names[group] for group in sorted(names)]
+
+
+def near_optimal_of(row: Row) -> NearOptimal | None:
+    """Return the subgraphs that are as good as that of a row; None for a graph without edges."""
+    if row["agreement"] is not None or not row["found"]:
+        return agreement_from_plain(row["agreement"])
+    order = torch.tensor(row["group_order"], dtype=torch.long)
+    curve = _curve(row["curve"])
+    return near_optimal_prefixes(row["task"], curve, order, row["size"], row["gain"])
 
 
 def _key_columns(key: RowKey) -> Row:

@@ -11,6 +11,7 @@ const COLUMNS = [
   { name: "groups", label: "edges", number: true, narrow: true },
   { name: "size", label: "size", number: true, narrow: true },
   { name: "gain", label: "gain", number: true },
+  { name: "sure", label: "how sure", number: true, narrow: true, title: "How many equally good answers agree with the explanation" },
 ];
 
 class Triage {
@@ -158,6 +159,7 @@ class Triage {
     if (entry.failed) return name === "prediction" ? ["not explained"] : [];
     if (name === "correct") return value === null ? [] : [make("span", { class: value ? "right" : "wrong" }, value ? "✓" : "✗", make("span", { class: "judgement" }, value ? "" : " wrong"))];
     if (value === null) return [entry.known ? "–" : "…"];
+    if (name === "sure") return [`${Math.round(value * entry.answers)} of ${entry.answers}`];
     if (name === "prediction" || name === "label") return this.#classCell(value, name, entry);
     return [name === "confidence" || name === "gain" ? decimals(value) : String(value)];
   }
@@ -175,7 +177,7 @@ class Triage {
     const noun = info.level === "node" ? "node" : info.molecules ? "molecule" : "graph";
     parts.noun.textContent = countOf(info.count, noun);
     this.headers = COLUMNS.map((column) => {
-      const button = make("button", { type: "button", "data-sort": column.name }, column.label);
+      const button = make("button", { type: "button", "data-sort": column.name, title: column.title ?? null }, column.label);
       button.addEventListener("click", () => this.#sort(column.name));
       const cell = make("span", { class: cellClass(column), role: "columnheader" }, button);
       parts.columns.append(cell);
