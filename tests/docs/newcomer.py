@@ -308,3 +308,10 @@ def _(names: Names, folder: Path) -> None:
       "A data set, a network, a metric, and a plan with all of them")  # fmt: skip
 def _(names: Names, folder: Path) -> None:
     _page(folder / "mixed" / "report" / "index.html", "Noisy", "few_houses", "edges_per_node")
+
+
+@task("explain a link on the command line", "tutorials/links-and-types.md",
+      "From the command line")  # fmt: skip
+def _(names: Names, folder: Path) -> None:
+    assert store.summarize(folder / "results")["rows"] == 1
+    _page(folder / "results.html", "Two-Ways")

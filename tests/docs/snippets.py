@@ -127,7 +127,7 @@ def run_command(words: list[str]) -> str:
     if program == "eigsearch":
         return run_eigsearch(arguments)
     if program == "make":
-        targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
         assert set(arguments) <= set(targets), arguments
     elif program in ("pip", "python") and "install" in arguments:
         check_extras(arguments)
