@@ -167,3 +167,17 @@ def test_edge_share_tied_everywhere_shows_both_motifs() -> None:
     data = Data(x=torch.ones(7, 1), edge_index=torch.tensor(both).t())
     found = eigsearch.explain(Triangles(), data, task="multiclass", return_type="raw", max_size=3)
     assert len(set(found.edge_share.tolist())) == 1
+
+
+def test_agreement_of_answers_that_numbering_chose_is_not_claimed() -> None:
+    """Where nothing matters, every edge is as good as another, and no answer agrees on any."""
+
+    class Constant(torch.nn.Module):
+        def forward(self, x, edge_index, batch):
+            return x.new_tensor([[2.0, -2.0]]).repeat(int(batch.max()) + 1, 1)
+
+    ring = torch.arange(10)
+    ends = torch.stack([torch.cat([ring, (ring + 1) % 10]), torch.cat([(ring + 1) % 10, ring])])
+    found = eigsearch.explain(Constant(), Data(x=torch.ones(10, 1), edge_index=ends))
+    assert found.near_optimal.count > 1
+    assert "equally good" not in found.sentence()

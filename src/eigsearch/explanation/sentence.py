@@ -81,9 +81,16 @@ def _finding(explanation: SubgraphExplanation, target: TargetName, unit: str) ->
 
 
 def agreement_sentence(explanation: SubgraphExplanation, unit: str) -> str:
-    """Return how many equally good answers agree; empty if there is one only."""
+    """Return how many equally good answers agree; empty if there is one only.
+
+    Also empty where only the numbering of the graph chose between equal scores: other numberings
+    give other answers, which agree on less.
+    """
     near = explanation.near_optimal if len(explanation.found) else None
     if near is None or near.count < 2:
+        return ""
+    least = float(near.share[explanation.keep].min()) if explanation.size else 1.0
+    if least * near.count < near.agreeing - 0.5:
         return ""
     counts = explanation.edge_size, explanation.feature_size
     one = "feature" if explanation.feature_size else unit
