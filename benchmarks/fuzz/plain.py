@@ -55,6 +55,8 @@ class Plain:
         phis = [self.phi(ex, ex.data, ex.node)]
         for kept in (mask | fixed, ~mask):
             graph, anchors = edge_induced(ex.data, kept, ex.anchors)
+            if "nodes='keep'" in ex.note:  # chosen for a model that knows nodes by number
+                graph, anchors = spanning(ex.data, kept), ex.anchors
             phis.append(self.phi(ex, graph, anchors[0] if anchors else None))
         return self.target(ex).value(torch.tensor(phis, dtype=torch.float64)).tolist()
 
