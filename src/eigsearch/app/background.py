@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 
 from eigsearch.app.session import Session
 from eigsearch.outcomes import reason_of
+from eigsearch.store import Row
 
 _QUIET = 0.4  # seconds without a request before background work goes on
 _MOST_WANTED = 64  # shards; what scrolled by long ago is explained later
@@ -47,6 +49,7 @@ class Background:
 
     def _run(self) -> None:
         try:
+            self._read_earlier()
             pending = OrderedDict.fromkeys(range(self.session.cache.num_shards))
             while not self._stop.is_set() and pending:
                 number = self._next(pending)
@@ -72,5 +75,16 @@ class Background:
         session = self.session
         rows = session.cache.explain_shard(number)
         first = number * session.cache.plan.shard_size
-        items = range(first, first + len(rows))
+        self._enter(range(first, first + len(rows)), rows)
+
+    def _read_earlier(self) -> None:
+        """Enter the rows of an earlier run, wherever in the data set they are."""
+        cache = self.session.cache
+        for item in () if cache.earlier is None else cache.earlier.places:
+            row = cache.row(item)
+            if row is not None and not self._stop.is_set():
+                self._enter([item], [row])
+
+    def _enter(self, items: Sequence[int], rows: Sequence[Row]) -> None:
+        session = self.session
         session.table.update(items, rows, [session.label(item) for item in items])

@@ -10,10 +10,11 @@ from contextlib import ExitStack
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from eigsearch.app.earlier_rows import EarlierRows
 from eigsearch.datasets.directories import cache_dir
 from eigsearch.errors import InputError
 from eigsearch.options import Options
@@ -29,6 +30,17 @@ from eigsearch.store.schema import ROWS
 SHARD_SIZE = 32  # rows computed together: 0.2 s of molecules, a screen full of table rows
 
 
+_OWN, _EARLIER = 0, 1  # readers: of the cache, of a run
+
+
+class _Place(NamedTuple):
+    """Where a row is on disk."""
+
+    reader: int
+    shard: int
+    position: int
+
+
 class RowCache:
     """The rows of a data set on disk, as `eigsearch explain --out` writes them.
 
@@ -38,6 +50,7 @@ class RowCache:
     Attributes:
         plan: The items of the data set, cut into shards.
         manifest: What the rows depend on.
+        earlier: Rows of a run, which are read instead of explained again.
     """
 
     def __init__(
@@ -48,15 +61,19 @@ class RowCache:
         nodes: range | None = None,
         names: dict[str, Any] | None = None,
         path: Path | None = None,
+        earlier: EarlierRows | None = None,
     ) -> None:
         self.plan = make_plan(source, None, nodes, None, SHARD_SIZE)
         self.job = ExplainJob(model, options, graph=None if nodes is None else source)
         self.manifest = manifest_of(self.job, source, self.plan, {}, names or {})
+        if earlier is not None:
+            earlier.check(self.manifest)
+        self.earlier = earlier
         self._resources = ExitStack()
         self.directory = self._claim(path or default_path(self.manifest), fixed=path is not None)
         self._worker = self.job.open()
         self._done = set(self.directory.row_files())
-        self._reader = self.directory.reader()
+        self._readers = [self.directory.reader(), *([earlier.reader] if earlier else [])]
         self._read = lru_cache(maxsize=8)(self._read_shard)
 
     def _claim(self, path: Path, fixed: bool) -> ResultDirectory:
@@ -77,8 +94,8 @@ class RowCache:
         return len(self.plan)
 
     def is_done(self, number: int) -> bool:
-        """Return whether a shard is on disk."""
-        return number in self._done
+        """Return whether all rows of a shard are on disk."""
+        return number in self._done or all(self._place(item) for item in self._items(number))
 
     def shard_of(self, item: int) -> int:
         """Return the shard that holds an item."""
@@ -86,8 +103,8 @@ class RowCache:
 
     def explain_shard(self, number: int) -> list[Row]:
         """Return the rows of a shard; those that are not on disk yet are explained and written."""
-        if number in self._done:
-            return self._read(number)
+        if self.is_done(number):
+            return [row for item in self._items(number) if (row := self.row(item)) is not None]
         files = self._worker(self.plan.shard(number))
         self.directory.write(files)
         self._done.add(number)
@@ -95,28 +112,42 @@ class RowCache:
 
     def row(self, item: int) -> Row | None:
         """Return the row of an item, or None if it is not on disk yet."""
-        number = self.shard_of(item)
-        return self._read(number)[item % SHARD_SIZE] if number in self._done else None
+        place = self._place(item)
+        return None if place is None else self._read(place.reader, place.shard)[place.position]
 
     def table(self, items: Sequence[int]) -> pa.Table:
         """Return the rows of items on disk as one table, in their order."""
-        by_shard: dict[int, list[int]] = {}
-        for item in items:
-            by_shard.setdefault(self.shard_of(item), []).append(item)
+        places = [place for item in items if (place := self._place(item)) is not None]
+        by_shard: dict[tuple[int, int], list[_Place]] = {}
+        for place in dict.fromkeys(places):
+            by_shard.setdefault((place.reader, place.shard), []).append(place)
         parts = [
-            self._reader.table(ROWS_FOLDER, number).take([item % SHARD_SIZE for item in own])
-            for number, own in by_shard.items()
+            self._readers[reader].table(ROWS_FOLDER, shard).take([place.position for place in own])
+            for (reader, shard), own in by_shard.items()
         ]
-        position = {item: i for i, item in enumerate(chain.from_iterable(by_shard.values()))}
+        position = {place: i for i, place in enumerate(chain.from_iterable(by_shard.values()))}
         table = pa.concat_tables([ROWS.empty_table(), *parts])
-        return table.take(pa.array([position[item] for item in items], pa.int64()))
+        return table.take(pa.array([position[place] for place in places], pa.int64()))
 
     def close(self) -> None:
         """Release the directory."""
         self._resources.close()
 
-    def _read_shard(self, number: int) -> list[Row]:
-        return self._reader.table(ROWS_FOLDER, number).to_pylist()
+    def _items(self, number: int) -> range:
+        first = number * SHARD_SIZE
+        return range(first, min(first + SHARD_SIZE, len(self.plan.items)))
+
+    def _place(self, item: int) -> _Place | None:
+        """Return where the row of an item is on disk, None if it is not there."""
+        number = self.shard_of(item)
+        if number in self._done:
+            return _Place(_OWN, number, item % SHARD_SIZE)
+        if self.earlier is not None and item in self.earlier.places:
+            return _Place(_EARLIER, *self.earlier.places[item])
+        return None
+
+    def _read_shard(self, reader: int, number: int) -> list[Row]:
+        return self._readers[reader].table(ROWS_FOLDER, number).to_pylist()
 
 
 def default_path(manifest: Manifest) -> Path:

@@ -17,6 +17,7 @@ from torch_geometric.data import Data
 
 from eigsearch.api import explain
 from eigsearch.app.class_scores import class_scores
+from eigsearch.app.earlier_rows import EarlierRows
 from eigsearch.app.edits import EditedGraph, GraphEdits, Pair
 from eigsearch.app.row_cache import RowCache
 from eigsearch.app.table import Table
@@ -96,6 +97,7 @@ class Session:
         options: Options | None = None,
         cache: Path | None = None,
         origin: Sequence[str] = (),
+        earlier: EarlierRows | None = None,
     ) -> None:
         self.model, self.options, self.origin = model, options or Options(), tuple(origin)
         self.level = _level(dataset)
@@ -110,7 +112,9 @@ class Session:
         nodes = None if self._graph is None else range(int(self._graph.num_nodes))
         self.count = len(self.source) if nodes is None else len(nodes)
         saved = {"class_names": self.names.class_names, "node_names": self.names.node_names}
-        self.cache = RowCache(copy_of(model), self.source, self.options, nodes, saved, cache)
+        self.cache = RowCache(
+            copy_of(model), self.source, self.options, nodes, saved, cache, earlier
+        )
         self.table = Table(self.count)
         self.active = Activity()
         self._lock = threading.Lock()

@@ -60,6 +60,14 @@ Model = Annotated[
     str,
     _option("A network of the zoo (gin, gcn, …), or your own as package.module:Class.", _DATA),
 ]
+ServedModel = Annotated[
+    str | None,
+    _option(
+        "A network of the zoo (gin, gcn, …), or your own as package.module:Class; by default that "
+        "of the results, else gin.",
+        _DATA,
+    ),
+]
 Weights = Annotated[
     Path | None, _option("The model's weights: .safetensors, or a saved state_dict.", _DATA)
 ]

@@ -14,6 +14,13 @@ _SERVER = "The server"
 
 
 def serve(
+    results: Annotated[
+        Path | None,
+        typer.Argument(
+            help="What `eigsearch explain --out` wrote: its rows, its options, and where they can "
+            "be found by name its data and its model."
+        ),
+    ] = None,
     dataset: flags.Dataset = None,
     data: flags.DataFile = None,
     smiles_column: flags.SmilesColumn = None,
@@ -22,7 +29,7 @@ def serve(
     featurizer: flags.Featurizer = "pyg",
     class_names: flags.ClassNames = None,
     unit: flags.Unit = None,
-    model: flags.Model = "gin",
+    model: flags.ServedModel = None,
     weights: flags.Weights = None,
     model_args: flags.ModelArgs = None,
     data_root: flags.DataRoot = None,
@@ -51,23 +58,30 @@ def serve(
         eigsearch serve --dataset BA-2Motifs --model gin
 
         eigsearch serve --data mine.pt --model mypkg.models:Net --weights net.safetensors
+
+        eigsearch serve results --data mine.pt --weights net.safetensors
     """
     from eigsearch.app.launch import require_extra
     from eigsearch.cli.console import print_line
     from eigsearch.cli.loading import Columns, load_data
     from eigsearch.cli.model_loading import load_network
+    from eigsearch.cli.served_results import open_results
     from eigsearch.cli.snippet_lines import snippet_lines
 
     require_extra()
     from eigsearch.app.server import Server
     from eigsearch.app.session import Session
 
+    earlier = open_results(results, dataset, data, model, model_args)
+    dataset, model, model_args = earlier.dataset, earlier.model, earlier.model_args
+    nodes = nodes or earlier.of_nodes
     columns = Columns(smiles_column, id_column, label_column, featurizer, class_names, unit)
     graphs = load_data(dataset, data, data_root, "node" if nodes else None, columns=columns)
     network = load_network(model, graphs, weights, model_args)
     loaded = dataset, data, data_root, model, weights, model_args
     origin = snippet_lines(*loaded, nodes, columns.arguments)
-    server = Server(Session(network, graphs, cache=cache, origin=origin), port)
+    session = Session(network, graphs, cache=cache, origin=origin, **earlier.keywords)
+    server = Server(session, port)
     print_line(f"Studio of {graphs.name}: {server.address}")
     print_line("Ctrl-C ends it.")
     if browser:

@@ -1,0 +1,98 @@
+"""Rows that `eigsearch explain --out` wrote, read by the number of their graph or node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from eigsearch.errors import InputError
+from eigsearch.options import Options
+from eigsearch.store import Manifest, ResultDirectory, read_manifest
+from eigsearch.store.layout import ROWS_FOLDER
+
+_ALIKE = {"data": "data", "model": "model", "options": "options"}
+
+
+class EarlierRows:
+    """The rows of a results directory, which is read only.
+
+    Attributes:
+        path: The directory.
+        manifest: What its rows depend on.
+        reader: What reads its shards.
+        places: The shard and the position there of each item.
+    """
+
+    def __init__(self, path: Path) -> None:
+        directory = ResultDirectory(path)
+        self.path = path
+        self.manifest = read_manifest(directory.manifest_path)
+        _check_kind(path, self.manifest)
+        self.reader = directory.reader()
+        self.places = dict(self._places())
+
+    @property
+    def level(self) -> str:
+        """`"graph"` or `"node"`."""
+        return str(self.manifest.config["kind"]).removesuffix("s")
+
+    def options(self, ranker: Any = None) -> Options:
+        """Return the options of the run.
+
+        Args:
+            ranker: What ranked, if it was not EiG-Search.
+
+        Raises:
+            InputError: If a manifest does not hold all of them, as of a partition of edges.
+        """
+        written = dict(self.manifest.config["options"])
+        names = {field.name for field in fields(Options)} - {"ranker"}
+        values = {name: value for name, value in written.items() if name in names}
+        if ", " in str(values.get("features")):
+            values["features"] = tuple(values["features"].split(", "))
+        options = Options(**values, ranker=ranker)
+        now = {name: value for name, value in options.describe().items() if name != "versions"}
+        wrong = [name for name in {**written, **now} if written.get(name) != now.get(name)]
+        if wrong:
+            raise InputError(
+                f"Expected options that a manifest can repeat (got {wrong[0]}="
+                f"{written.get(wrong[0])!r} in {self.path}). Show the rows with `eigsearch view`."
+            )
+        return options
+
+    def check(self, now: Manifest) -> None:
+        """Raise InputError if the rows are about other data, another model or other options."""
+        for name, noun in _ALIKE.items():
+            if self.manifest.config.get(name) != now.config[name]:
+                raise InputError(
+                    f"Expected the {noun} that {self.path} was written with (got another). Pass "
+                    "--data or --dataset, --model, --weights and --model-args as they were."
+                )
+
+    def _places(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        column = "index" if self.level == "graph" else "node"
+        for number in self.reader.numbers():
+            items = self.reader.table(ROWS_FOLDER, number, [column])[column].to_pylist()
+            for position, item in enumerate(items):
+                yield item, (number, position)
+
+
+def _check_kind(path: Path, manifest: Manifest) -> None:
+    """Raise InputError for rows that are not explanations of predicted classes."""
+    config = manifest.config
+    found = (
+        f"{config.get('kind')}"
+        if config.get("kind") not in ("graphs", "nodes")
+        else "classes that were chosen with --target"
+        if config.get("target") is not None
+        else "counterfactuals"
+        if "flip" in config.get("options", {})
+        else None
+    )
+    if found:
+        raise InputError(
+            f"Expected explanations of what the model predicts for graphs or nodes (got {found} "
+            f"in {path}). Show them with `eigsearch view`."
+        )
