@@ -14,7 +14,8 @@ from eigsearch.candidates import ExplicitMasks, FullGraph, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.model_memory import Sizes, sizes_of
 from eigsearch.engines.request import Request
-from eigsearch.errors import MemoryBudgetError, ModelError
+from eigsearch.errors import EigsearchError, MemoryBudgetError, ModelError
+from eigsearch.inference.target import NotFiniteError
 from eigsearch.inputs.instance import PreparedInstance
 
 _NODES_BY_NUMBER = (
@@ -144,20 +145,20 @@ def _parts(
 def _note_on_nodes(engine: BatchedEngine, samples: Sequence[PreparedInstance]) -> str:
     """Return why the model is not defined on graphs with fewer nodes; "" where it is."""
     instance = samples[-1]
+    other = _OTHER_TYPE if instance.schema is not None and instance.anchors else ""
     try:
         engine.outputs([Request(instance, _parts(instance, SubgraphKind.EDGE_INDUCED))])
-    except (ModelError, MemoryBudgetError):
-        raise
     except Exception as error:
+        if isinstance(error, EigsearchError) and not isinstance(error, NotFiniteError):
+            raise
         try:
             engine.outputs([Request(instance, _parts(instance, SubgraphKind.ALL_NODES))])
         except Exception:
             raise error from None
-        return _FIXED_NODES
+        return _FIXED_NODES + other
     if _relabelling_changes_nothing(engine, instance):
         return ""
-    typed = instance.schema is not None and instance.anchors
-    return _NODES_BY_NUMBER + (_OTHER_TYPE if typed else "")
+    return _NODES_BY_NUMBER + other
 
 
 def _relabelling_changes_nothing(engine: BatchedEngine, instance: PreparedInstance) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from eigsearch.errors import InputError
 
 LINK = "edge_label_index"
+TYPED_LINKS = "edge_label_index_dict"  # links by edge type
 _OBJECT = {"data", "graph", "hetero_data"}  # what a parameter that takes the graph is called
 
 
@@ -39,8 +40,9 @@ def find_link_input(
     Raises:
         InputError: If that is not clear.
     """
-    if LINK in parameters:
-        return LinkInput(LINK)
+    for name in (LINK, TYPED_LINKS):
+        if name in parameters:
+            return LinkInput(name)
     required = [n for n, p in parameters.items() if p.default is Parameter.empty]
     known = {*given, *_OBJECT, *(required[:1] if takes_object else ())}
     holding = [name for name in required if name not in known]

@@ -20,7 +20,7 @@ from torch_geometric.nn import Sequential, SortAggregation
 from torch_geometric.typing import SparseTensor
 
 from eigsearch.errors import InputError, ModelError, UnsupportedError
-from eigsearch.inference.link_input import LINK, LinkInput, can_decode, find_link_input
+from eigsearch.inference.link_input import LINK, TYPED_LINKS, LinkInput, can_decode, find_link_input
 from eigsearch.inference.typed_arguments import argument_names, argument_value
 
 Forward = Callable[[Any, Batch], Tensor]
@@ -201,7 +201,7 @@ class ModelCall:
                 raise
             raise _type_error(batch, error) from error
         if isinstance(output, Mapping) and isinstance(batch, HeteroData):
-            output = output.get(batch._global_store.get("explained_type"))
+            output = _explained(output, batch)
         if not isinstance(output, Tensor):
             raise ModelError(
                 f"Expected the model to return a tensor (got {type(output).__name__}). "
@@ -248,7 +248,7 @@ class ModelCall:
         if self._forward is not None:
             return self._forward(self.model, batch)
         link = self._link or LinkInput()
-        links = {link.parameter: batch[LINK]} if link.parameter else {}
+        links = {link.parameter: _links(batch, link.parameter)} if link.parameter else {}
         call = self.model.encode if link.decodes else self.model
         if self.takes_object:
             output = call(batch, **links)
@@ -264,6 +264,25 @@ class ModelCall:
             elif (value := argument_value(batch, name)) is not None:
                 arguments[name] = value
         return arguments
+
+
+def _explained(output: Mapping[Any, Any], batch: Batch) -> Any:
+    """Return the outputs of the explained type, or of the one edge type where links have theirs."""
+    explained = batch._global_store.get("explained_type")
+    if explained not in output and LINK in batch._global_store and len(output) == 1:
+        (explained,) = output
+    if explained not in output:
+        raise ModelError(
+            f"Expected the model to return outputs of {explained or 'graphs'} (got a dict of "
+            f"{', '.join(map(str, output)) or 'nothing'}). Pass `forward=lambda model, batch: …` "
+            "to pick the scores."
+        )
+    return output[explained]
+
+
+def _links(batch: Batch, parameter: str) -> Any:
+    """Return the links to predict, by edge type for a parameter that takes them so."""
+    return argument_value(batch, TYPED_LINKS) if parameter == TYPED_LINKS else batch[LINK]
 
 
 def uncompiled(model: Any) -> Any:

@@ -161,12 +161,17 @@ def _check_above(target: Target, prediction: int | float, above: float) -> None:
         )
 
 
+class NotFiniteError(ModelError):
+    """A model gave outputs that are not numbers."""
+
+
 def check_finite(output: Tensor) -> None:
     """Refuse model outputs that are not numbers."""
     if not bool(torch.isfinite(output).all()):
-        raise ModelError(
+        raise NotFiniteError(
             f"Expected finite model outputs (got {short_row(output.flatten().tolist())}). "
-            "Check the weights and the scale of the features."
+            "Check the weights and the scale of the features; if only parts of a graph give none, "
+            "pass nodes='keep', so that every node stays."
         )
 
 

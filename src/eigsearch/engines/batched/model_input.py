@@ -15,7 +15,7 @@ from eigsearch.engines.batched.disjoint_union import (
     full_graph,
     to_batch,
 )
-from eigsearch.engines.batched.typed_union import to_typed_batch
+from eigsearch.engines.batched.typed_union import place_links, to_typed_batch
 from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.tasks import TaskLevel, level_of
 
@@ -70,9 +70,12 @@ def _input(
 
     if parts[0].instance.schema is None:
         batch = to_batch(parts, still_needs)
-        nodes = int(batch.num_nodes)
+        nodes, place = int(batch.num_nodes), anchors
     else:
-        batch, nodes, anchors = to_typed_batch(parts, still_needs, anchors)
-    for name, value in level.inputs(anchors).items():
+        batch, nodes, place = to_typed_batch(parts, still_needs, anchors)
+    inputs = level.inputs(place)
+    for name, value in inputs.items():
         batch[name] = value
-    return ModelInput(batch, nodes, anchors)
+    if inputs and parts[0].instance.schema is not None:
+        place_links(batch, parts[0], anchors[:2], inputs)
+    return ModelInput(batch, nodes, place)

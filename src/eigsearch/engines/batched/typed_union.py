@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, HeteroData
+from torch_geometric.data.storage import EdgeStorage
 
 from eigsearch.engines.batched.disjoint_union import UnionPart, starts_of
 from eigsearch.inputs.relations import EdgeType
@@ -45,6 +46,28 @@ def to_typed_batch(
     explained = split[0].schema.node_types[kinds[0]]
     batch.explained_type = explained
     return batch, int(batch[explained].num_nodes), place[anchors]
+
+
+def place_links(batch: Batch, part: UnionPart, ends: Tensor, inputs: dict[str, Tensor]) -> None:
+    """Set the links to predict also where PyG keeps them: in the stores of their edge types.
+
+    Those are the types that list links in the user's graph, or else all between the same types.
+
+    Args:
+        batch: The batch.
+        part: The first of its parts.
+        ends: The positions of the two ends of a link in that part.
+        inputs: The attributes that hold links.
+    """
+    instance, nodes = part.instance, part.nodes[ends]
+    nodes = nodes if instance.nodes is None else instance.nodes[nodes]
+    assert instance.schema is not None
+    source, target = (instance.schema.node_name(node)[0] for node in nodes.tolist())
+    kinds = [kind for kind in batch.edge_types if (kind[0], kind[2]) == (source, target)]
+    for name, links in inputs.items():
+        listing = [kind for kind in kinds if name in instance.source[kind]]
+        for kind in listing or kinds:
+            batch[kind][name] = links
 
 
 class _SplitPart:
@@ -152,10 +175,14 @@ def _store(part: _SplitPart, kind: str | EdgeType) -> Any:
 
 
 def _readable(store: Any, needs: Callable[[str], bool]) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of a store that the model may read, but for numbers of nodes."""
+    """Yield the attributes of a store that the model may read.
+
+    But for numbers of nodes, which PyG takes for what edges have under the name of an index.
+    """
+    of_edges = isinstance(store, EdgeStorage)
     for key, value in store.items():
         known = isinstance(value, Tensor | bool | int | float)
-        if known and key not in _OWN and "index" not in key and needs(key):
+        if known and key not in _OWN and not (of_edges and "index" in key) and needs(key):
             yield key, value
 
 
