@@ -23,6 +23,7 @@ from benchmarks import (
     reference_tables,
     scale_tables,
     search_tables,
+    typed_tables,
 )
 
 ROOT = Path(__file__).parents[1]
@@ -168,6 +169,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     reference_tables.PAGE: reference_tables.TABLES,
     scale_tables.PAGE: scale_tables.TABLES,
     search_tables.PAGE: search_tables.TABLES,
+    typed_tables.PAGE: typed_tables.TABLES,
 }
 
 
