@@ -3,6 +3,7 @@ import threading
 import pytest
 import torch
 
+from eigsearch import explainers
 from eigsearch.app.edits import GraphEdits
 from eigsearch.app.jobs import Jobs, method_rows
 from eigsearch.app.session import EditedItem, Session
@@ -91,7 +92,46 @@ def test_start_with_unknown_methods_raises(jobs, methods):
         jobs.start(EditedItem(0), methods)
 
 
-def test_methods_have_no_training_and_name_searches():
-    names = {row["id"] for row in method_rows("graph")}
-    assert "explainer:pgexplainer" not in names
-    assert {"explainer:eig_search", "search:refine", "search:exhaustive"} <= names
+def test_methods_name_explainers_and_searches_with_those_that_train_last():
+    rows = method_rows("graph")
+    names = [row["id"] for row in rows]
+    assert {"explainer:eig_search", "search:refine", "search:exhaustive"} <= set(names)
+    trained = [row["id"] for row in rows if row["trains"]]
+    assert "explainer:pgexplainer" in trained
+    assert names[-len(trained) :] == trained
+    assert "explainer:dnx" not in names  # for nodes only
+
+
+def test_compare_trains_an_explainer_once(jobs, monkeypatch):
+    fitted, fit = [], explainers.get("kfactexplainer").__class__.fit
+    monkeypatch.setattr(
+        explainers.get("kfactexplainer").__class__,
+        "fit",
+        lambda self, model, graphs, **how: (
+            fitted.append(len(graphs)),
+            fit(self, model, graphs[:2], **how),
+        ),
+    )
+    for _ in range(2):
+        job = jobs.start(EditedItem(2), ["explainer:kfactexplainer"])
+        wait(jobs)
+        assert job.done == [("explainer:kfactexplainer", None)]
+        assert job.result["answers"][0]["groups"] > 0
+    assert fitted == [32]
+
+
+def test_cancel_ends_training(tmp_path):
+    model = Waiting()
+    session = Session(model, motif_graphs()[:2], cache=tmp_path / "cache")
+    jobs = Jobs(session)
+    Waiting.started.clear()
+    Waiting.go_on.clear()
+    model.slow = True
+    job = jobs.start(EditedItem(0), ["explainer:pgexplainer", "explainer:sa"])
+    assert Waiting.started.wait(60)
+    assert job.state()["stage"] == "training on 2 of 2 graphs"
+    job.cancel.set()
+    Waiting.go_on.set()
+    jobs.stop()
+    assert (job.finished, job.done) == (True, [])
+    session.close()

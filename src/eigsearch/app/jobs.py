@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ import torch
 from eigsearch import explainers
 from eigsearch.app.page_data import comparison_data
 from eigsearch.app.session import EditedItem, Session, copy_of
+from eigsearch.app.training import Rankers
 from eigsearch.errors import EigsearchError, InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.outcomes import reason_of
@@ -38,6 +40,7 @@ class Job:
         methods: Names of explainers and searches, in their order.
         done: What is finished: the name, and an error or None.
         running: The name of the method that runs now.
+        stage: What it does at present, if it is not explaining.
         result: Page data once at least one method is finished.
     """
 
@@ -45,6 +48,7 @@ class Job:
     methods: Sequence[str]
     done: list[tuple[str, str | None]] = field(default_factory=list)
     running: str | None = None
+    stage: str = ""
     result: dict[str, Any] | None = None
     finished: bool = False
     error: str | None = None
@@ -57,6 +61,7 @@ class Job:
             "methods": list(self.methods),
             "done": [{"name": name, "error": error} for name, error in self.done],
             "running": self.running,
+            "stage": self.stage,
             "finished": self.finished,
             "cancelled": self.cancel.is_set(),
             "error": self.error,
@@ -69,6 +74,7 @@ class Jobs:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._rankers = Rankers(session)
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="studio-compare")
 
@@ -125,10 +131,10 @@ class Jobs:
         for method in job.methods:
             if job.cancel.is_set():
                 return
-            job.running = method
+            job.running, job.stage = method, ""
             error = None
             try:
-                explanation = self._explain(method, graph.data, local, target, job.cancel)
+                explanation = self._explain(job, method, graph.data, local, target)
                 target = explanation.target
                 found[display_name(method)] = explanation
                 base = session.base_drawing(edited_item.item)
@@ -141,12 +147,7 @@ class Jobs:
             job.done.append((method, error))
 
     def _explain(
-        self,
-        method: str,
-        data: Any,
-        node: int | None,
-        target: int | None,
-        cancel: threading.Event,
+        self, job: Job, method: str, data: Any, node: int | None, target: int | None
     ) -> SubgraphExplanation:
         kind, _, name = method.partition(":")
         model = copy_of(self.session.model)
@@ -154,24 +155,38 @@ class Jobs:
             return self.session.explain(data, node, target, model=model, search=name)
         if name == _OURS:
             return self.session.explain(data, node, target, model=model)
-        _stop_when(model, cancel)
-        ranker = _make_ranker(name)
-        return self.session.explain(data, node, target, model=model, ranker=ranker)
+        with _stopping_when(model, job.cancel):
+            if self._rankers.has_to_train(name):
+                job.stage = f"training on {self._rankers.part}"
+                self._rankers.train(name, model)
+                job.stage = ""
+            ranker = self._rankers.make(name)
+            return self.session.explain(data, node, target, model=model, ranker=ranker)
 
 
-def method_rows(level: str) -> list[dict[str, str]]:
-    """Return the explainers without training, and the searches, that a level allows."""
+def method_rows(level: str) -> list[dict[str, Any]]:
+    """Return the explainers and the searches that a level allows; those that train come last."""
     ranked = [
-        {"id": f"explainer:{row['explainer']}", "name": row["name"], "kind": "explainer"}
+        {
+            "id": f"explainer:{row['explainer']}",
+            "name": row["name"],
+            "kind": "explainer",
+            "trains": row["trains"] == "yes",
+        }
         for row in explainers.table()
-        if row["trains"] == "no" and level in row["tasks"]
+        if level in row["tasks"]
     ]
     searches = [
-        {"id": f"search:{name}", "name": display_name(f"search:{name}"), "kind": "search"}
+        {
+            "id": f"search:{name}",
+            "name": display_name(f"search:{name}"),
+            "kind": "search",
+            "trains": False,
+        }
         for name in SEARCHES
         if name not in ("sweep", "fixed")
     ]
-    return ranked + searches
+    return sorted(ranked + searches, key=lambda row: bool(row["trains"]))
 
 
 def display_name(method: str) -> str:
@@ -182,18 +197,17 @@ def display_name(method: str) -> str:
     return explainers.get(name).name
 
 
-def _make_ranker(name: str) -> Any:
-    """Return an explainer whose randomness, if it has any, starts at the same seed each time."""
+@contextmanager
+def _stopping_when(model: Any, cancel: threading.Event) -> Iterator[None]:
+    """Make every call of a model inside the block end the job once it is cancelled."""
+    if not isinstance(model, torch.nn.Module):
+        yield
+        return
+    hook = model.register_forward_pre_hook(_cancelling(cancel))
     try:
-        return explainers.get(name, seed=0)
-    except InputError:  # it takes no seed
-        return explainers.get(name)
-
-
-def _stop_when(model: Any, cancel: threading.Event) -> None:
-    """Make every call of a model end the job once it is cancelled."""
-    if isinstance(model, torch.nn.Module):
-        model.register_forward_pre_hook(_cancelling(cancel))
+        yield
+    finally:
+        hook.remove()
 
 
 def _cancelling(cancel: threading.Event) -> Callable[..., None]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch.api import explain
 from eigsearch.app.class_scores import class_scores
@@ -25,7 +25,7 @@ from eigsearch.app.thread_sources import for_threads
 from eigsearch.counterfactual.api import flip
 from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.datasets import GraphDataset
-from eigsearch.errors import InputError
+from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.options import Options
 from eigsearch.parallel.run_to_directory import as_source
@@ -101,6 +101,7 @@ class Session:
     ) -> None:
         self.model, self.options, self.origin = model, options or Options(), tuple(origin)
         self.level = _level(dataset)
+        _check_untyped(dataset)
         self.names = names or (Names.of(dataset) if isinstance(dataset, GraphDataset) else Names())
         graphs = dataset.graphs if isinstance(dataset, GraphDataset) else dataset
         self.source = for_threads(as_source(graphs))
@@ -266,6 +267,19 @@ def copy_of(model: Any) -> Any:
         return copy.deepcopy(model)
     except Exception:  # whatever a user's class raises: threads may share a model as well
         return model
+
+
+def _check_untyped(dataset: Any) -> None:
+    """Raise UnsupportedError for links and typed graphs, which cannot be edited here yet."""
+    links = isinstance(dataset, GraphDataset) and dataset.task == "link"
+    graphs = dataset.graphs if isinstance(dataset, GraphDataset) else dataset
+    first = graphs[0] if isinstance(graphs, list | tuple) and graphs else graphs
+    if links or isinstance(first, HeteroData):
+        got = "links" if links else "a typed graph"
+        raise UnsupportedError(
+            f"Expected graphs or nodes without types to edit in the studio (got {got}). Explain "
+            "them with `eigsearch explain --out` or `eigsearch.explain`, whose pages draw both."
+        )
 
 
 def _level(dataset: Any) -> str:

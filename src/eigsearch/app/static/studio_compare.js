@@ -6,9 +6,9 @@ class CompareCard {
   constructor(info, stateNow) {
     Object.assign(this, { info, stateNow, job: null }, fromTemplate("compare-card"));
     const { parts } = this;
-    for (const { id, name } of info.methods) {
+    for (const { id, name, trains } of info.methods) {
       const input = make("input", { type: "checkbox", value: id, checked: USUAL.includes(id) });
-      parts.choices.append(make("label", {}, input, ` ${name}`));
+      parts.choices.append(make("label", {}, input, ` ${name}`, trains ? make("span", { class: "soft" }, " trains") : ""));
     }
     parts.run.addEventListener("click", () => this.#run());
     parts.cancel.addEventListener("click", () => this.cancel());
@@ -53,7 +53,7 @@ class CompareCard {
     const { parts, job, info } = this;
     const names = Object.fromEntries(info.methods.map(({ id, name }) => [id, name]));
     const done = new Map(job.done.map(({ name, error }) => [name, error]));
-    const status = (id) => (done.has(id) ? done.get(id) ?? "✓" : job.running === id ? "running …" : job.finished ? "cancelled" : "waiting");
+    const status = (id) => (done.has(id) ? done.get(id) ?? "✓" : job.running === id ? `${job.stage || "running"} …` : job.finished ? "cancelled" : "waiting");
     parts.job.replaceChildren(...job.methods.map((id) => make("li", { "data-method": id, class: done.get(id) ? "wrong" : "" }, `${names[id]}: ${status(id)}`)));
     if (job.error) parts.job.append(make("li", { class: "wrong" }, job.error));
     parts.run.disabled = !job.finished;
