@@ -51,3 +51,8 @@ def test_dataset_instances_targets_of_a_stream_are_counted_at_its_end(
 ) -> None:
     with pytest.raises(InputError, match=words):
         list(dataset_instances(iter(graphs(count)), targets, None))
+
+
+def test_dataset_instances_model_in_place_of_graphs_raises() -> None:
+    with pytest.raises(InputError, match=r"\(got Linear\)\. Pass the model first"):
+        dataset_instances(torch.nn.Linear(1, 1), None, None)

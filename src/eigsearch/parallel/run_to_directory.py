@@ -224,7 +224,7 @@ def as_source(data: Source | Iterable[Any] | Data | HeteroData) -> Source:
     if not isinstance(data, Iterable):
         raise InputError(
             f"Expected `data` to be graphs or a source of them (got {type(data).__name__}). "
-            "Pass a list of torch_geometric.data.Data."
+            "Pass the model first, and then a list of torch_geometric.data.Data."
         )
     return MemorySource(tuple(data))
 

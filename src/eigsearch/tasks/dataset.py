@@ -37,9 +37,21 @@ def dataset_instances(
     targets = parse_targets(target)
     chosen = subjects_of(dataset, node, link)
     if chosen is None:
-        return _with_targets([dataset] if is_graph(dataset) else dataset, targets)
+        return _with_targets(_graphs_of(dataset), targets)
     instances = _with_targets([dataset] * len(chosen), targets)
     return (i._replace(**subject) for i, subject in zip(instances, chosen, strict=True))
+
+
+def _graphs_of(dataset: Any) -> Iterable[Any]:
+    """Return the graphs of a data set; raise InputError for what has none, such as a model."""
+    if is_graph(dataset):
+        return [dataset]
+    if not isinstance(dataset, Iterable) and not hasattr(dataset, "__getitem__"):
+        raise InputError(
+            f"Expected the data set to be graphs (got {type(dataset).__name__}). "
+            "Pass the model first, and then a list of torch_geometric.data.Data."
+        )
+    return dataset
 
 
 def subjects_of(
