@@ -55,3 +55,17 @@ def test_from_plain_graph_without_edges_has_an_empty_edge_index() -> None:
     fields = from_plain(to_plain(eigsearch.explain(make_net(pool="mean"), data)))
     assert fields["data"].edge_index.shape == (2, 0)
     assert fields["data"].num_nodes == 9
+
+
+@pytest.mark.parametrize("wrong", [None, "text", [], {}, 2.5, True])
+def test_from_dict_number_of_outputs_that_is_none_raises(wrong: object) -> None:
+    values = explained().to_dict()
+    values["config"]["num_outputs"] = wrong
+    with pytest.raises(InputError, match="a wrong value of `config`"):
+        eigsearch.SubgraphExplanation.from_dict(values)
+
+
+def test_from_dict_more_nodes_than_fit_in_memory_raises() -> None:
+    values = explained().to_dict()
+    with pytest.raises(InputError, match="a wrong value of `num_nodes`"):
+        eigsearch.SubgraphExplanation.from_dict({**values, "num_nodes": 10**30})

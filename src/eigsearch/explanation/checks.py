@@ -14,6 +14,8 @@ from eigsearch.inputs.feature_groups import FeatureGroups
 from eigsearch.inputs.typed_graph import Schema, flat_view
 from eigsearch.search import Curve, NearOptimal, Step
 
+_MOST_NODES = 2**31  # masks of more would fill the memory before anything is said
+
 
 def check_fields(fields: dict[str, Any]) -> None:
     """Raise InputError if the fields of an explanation do not fit together."""
@@ -35,7 +37,7 @@ def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     edges, groups = fields["edges"], fields["keep"].numel()
     data, schema = flat_view(fields["data"], paired=False)
     num_nodes = data.num_nodes
-    yield "num_nodes", type(num_nodes) is int and num_nodes >= 0
+    yield "num_nodes", type(num_nodes) is int and 0 <= num_nodes <= _MOST_NODES
     yield "edge_index", _within(data.edge_index.flatten(), num_nodes)
     yield "edges", edges is None or (edges.dim() == 1 and _within(edges, data.num_edges))
     yield "keep", fields["keep"].dim() == 1
@@ -50,7 +52,7 @@ def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     yield "value", _is_number(fields["value"])
     yield "engine", isinstance(fields["engine"], str)
     yield "note", isinstance(fields["note"], str)
-    yield "config", isinstance(fields["config"], dict)
+    yield "config", _is_config(fields["config"])
     yield "curve", _is_curve(fields["curve"], groups)
     yield "found", _is_curve(fields["found"], groups) and len(fields["found"]) <= 1
     yield "agreement", _is_agreement(fields["agreement"], groups)
@@ -96,6 +98,11 @@ def _is_link(link: Any, num_nodes: int, schema: Schema | None) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, float) or _is_int(value)
+
+
+def _is_config(config: Any) -> bool:
+    """Return whether a configuration is an object, whose one entry that counts is a number."""
+    return isinstance(config, dict) and _is_int(config.get("num_outputs", 0))
 
 
 def _is_curve(curve: Curve, groups: int) -> bool:
