@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4  # one more whenever columns change
 
 
 def _list(kind: pa.DataType) -> pa.DataType:
