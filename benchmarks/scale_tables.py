@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
-_ROWS = _ROOT / "benchmarks" / "results" / "speed"
+_RESULTS = _ROOT / "benchmarks" / "results"
 PAGE = _ROOT / "docs" / "scale.md"
 
 _PLACES = {
@@ -29,8 +29,8 @@ _SHOWN = 5  # memory samples, evenly spread
 
 
 @cache
-def _read(name: str) -> list[dict[str, str]]:
-    with (_ROWS / f"{name}.csv").open(newline="") as file:
+def _read(name: str, folder: str = "speed") -> list[dict[str, str]]:
+    with (_RESULTS / folder / f"{name}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -91,9 +91,18 @@ def reading() -> str:
     return _table(["graphs from", "one worker", "one of eight"], list(found.values()))
 
 
+def faults() -> str:
+    """Return how often each fault was tried, and how many of its tests' cases failed."""
+    rows = [
+        [row["fault"], f"{int(row['cases']):,}", row["failed"]] for row in _read("faults", "faults")
+    ]
+    return _table(["fault", "cases", "wrong, lost, twice, or a raw error"], rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "throughput": throughput,
     "outlook": outlook,
     "memory": memory,
     "reading": reading,
+    "faults": faults,
 }

@@ -43,8 +43,11 @@ def assert_repaired(out: Path, finished: Path, command: Callable) -> None:
 
 
 @pytest.mark.parametrize("folder", ["rows", "times"])
-def test_reading_after_a_flipped_bit_raises(out: Path, folder: str) -> None:
+def test_reading_after_a_flipped_bit_raises(
+    out: Path, folder: str, record_property: Callable[[str, object], None]
+) -> None:
     """Each of 400 single-bit flips of a file is noticed."""
+    record_property("cases", FLIPS)
     file = next((out / folder).glob("000002.*"))
     content, rng = file.read_bytes(), random.Random(0)
     for bit in rng.sample(range(8 * len(content)), FLIPS):
