@@ -181,6 +181,11 @@ class Options:
                 f"Expected `target_link` to be 'keep' or 'drop' (got {self.target_link!r}). "
                 "Choose one."
             )
+        if self.reverse is not None and not isinstance(self.reverse, Mapping):
+            raise InputError(
+                f"Expected `reverse` to be a dict of relations (got {self.reverse!r}). Pass "
+                "{'buys': 'bought_by'}, or None in place of the second for no reverse."
+            )
         check_levels(self.levels)
         _check_positive("max_batch_nodes", self.max_batch_nodes, "the measured default")
         _check_positive("max_memory", self.max_memory, "no limit")

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 import eigsearch
 from eigsearch.errors import InputError
+from eigsearch.inputs.arguments import parse_link, parse_links, parse_nodes
 from eigsearch.parallel import explain_to
 from eigsearch.store import read
 from tests.nets import house, make_net
@@ -126,3 +127,27 @@ def test_classes_of_a_data_set(tmp_path: Path, name: str) -> None:
 def test_classes_that_are_none() -> None:
     with pytest.raises(InputError, match=r"got 0\.5"):
         eigsearch.explain_dataset(make_net(), [plain()], target=[0.5])
+
+
+@pytest.mark.parametrize("link", [(3, 7), [(3, 7)], (("user", 3), ("movie", 7))])
+def test_one_link_alone_is_a_link(link: Any) -> None:
+    (found,) = parse_links(link)
+    assert found in ((3, 7), (("user", 3), ("movie", 7)))
+
+
+@pytest.mark.parametrize("link", [(3, "a"), (0.5, 1), (True, "b"), (("user", 3), 7)])
+def test_what_names_no_link_is_called_a_link(link: Any) -> None:
+    with pytest.raises(InputError, match="Expected `link` to be two nodes"):
+        parse_link(link)
+
+
+def test_a_mask_of_a_typed_graph_needs_its_type() -> None:
+    data = HeteroData()
+    data["user"].num_nodes = 2
+    with pytest.raises(InputError, match=r"Pass \(type, mask\), with one of user"):
+        parse_nodes(torch.tensor([True, False]), data)
+
+
+def test_reverse_that_is_no_dict_is_refused() -> None:
+    with pytest.raises(InputError, match="Expected `reverse` to be a dict"):
+        eigsearch.Options(reverse="buys")

@@ -67,6 +67,16 @@ def test_integer_features_have_no_mean() -> None:
         eigsearch.explain(lambda x, edge_index: x, data, node=0, features="nodes", baseline="mean")
 
 
+@pytest.mark.parametrize("kind", [torch.long, torch.bool])
+def test_integer_features_are_not_replaced_by_a_rounded_baseline(kind: torch.dtype) -> None:
+    data, baseline = plain(x=torch.ones(9, 2).to(kind)), torch.tensor([0.5, 1.0])
+    with pytest.raises(InputError, match="values that `x` can hold") as caught:
+        eigsearch.explain(
+            lambda x, edge_index: x.double(), data, node=0, features="columns", baseline=baseline
+        )
+    assert SENTENCE.match(str(caught.value)), caught.value
+
+
 def test_a_model_that_does_not_read_the_features_is_refused() -> None:
     def model(x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
         return x

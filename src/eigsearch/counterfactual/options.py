@@ -81,13 +81,19 @@ def shared_options(keywords: dict[str, Any]) -> Options:
     """Return the options that a counterfactual shares with other explanations.
 
     Raises:
-        TypeError: If a keyword is an option that a counterfactual does not have.
+        TypeError: If a keyword is an option that a counterfactual does not have, or none at all.
     """
     for name in keywords:
         if name in OTHERS:
             raise TypeError(
                 f"Expected no option `{name}` of a counterfactual (got one). Leave it out: which "
                 "edges to change is searched among all of them."
+            )
+        if name not in SHARED:
+            known = [*SHARED, "node", "target", *(f.name for f in fields(FlipOptions))]
+            raise TypeError(
+                "Expected a keyword of a counterfactual, whose predictions are of graphs and "
+                f"nodes (got `{name}`). Choose of {', '.join(known)}."
             )
     return make_options(keywords)
 

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from torch_geometric.data import HeteroData
+
 from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.counterfactual.options import FlipOptions, describe
 from eigsearch.counterfactual.question import Question, check_target
 from eigsearch.counterfactual.toggles import make_toggles
 from eigsearch.engines.scheduler import run_batched
+from eigsearch.errors import UnsupportedError
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inputs.instance import Instance
@@ -29,6 +32,7 @@ class FlipPipeline:
     def explain(self, instances: Sequence[Instance]) -> list[FlipExplanation]:
         """Return the first answer for each instance; model calls are shared between them."""
         pipeline = self._pipeline
+        _refuse_types(instances)
         with eval_mode(pipeline.model):
             predicted = pipeline.predict(instances)
             questions = [
@@ -55,3 +59,12 @@ class FlipPipeline:
         """Return how an answer is obtained, without the options that it does not have."""
         found = ("called_as", "read_as", "why_engine")
         return {**self._config, **{name: config[name] for name in found}}
+
+
+def _refuse_types(instances: Sequence[Instance]) -> None:
+    """Raise UnsupportedError for typed graphs: which edges may be added to them is not known."""
+    if any(isinstance(instance.data, HeteroData) for instance in instances):
+        raise UnsupportedError(
+            "Expected a graph without types for a counterfactual (got a HeteroData). Explain its "
+            "prediction with eigsearch.explain, or flip that of `data.to_homogeneous()`."
+        )

@@ -53,6 +53,11 @@ def _numbers(node: Any, data: Any, node_type: str) -> list[int]:
     listed = [_plain(each) for each in nodes] if isinstance(nodes, Iterable) else [nodes]
     if listed and all(isinstance(each, bool) for each in listed):
         typed = isinstance(data, HeteroData) and node_type in data.node_types
+        if isinstance(data, HeteroData) and not node_type:
+            raise InputError(
+                "Expected a mask of nodes of a typed graph with their type (got the mask alone). "
+                f"Pass (type, mask), with one of {', '.join(data.node_types)}."
+            )
         _check_mask(len(listed), int(data[node_type].num_nodes if typed else data.num_nodes))
         return [number for number, inside in enumerate(listed) if inside]
     return [_node(each, "Pass node numbers, or one bool for each node.") for each in listed]
@@ -76,8 +81,10 @@ def parse_link(link: Any) -> LinkName | None:
 
 
 def parse_links(link: Any) -> list[LinkName]:
-    """Return the links that are named one by one, or by the columns of `[2, L]`.
+    """Return the links that are named one by one, or by the columns of `[2, L]`; one is enough.
 
+    >>> parse_links((3, 7))
+    [(3, 7)]
     >>> parse_links(torch.tensor([[0, 1], [2, 3]]))
     [(0, 2), (1, 3)]
     >>> parse_links((("user", "movie"), torch.tensor([[0, 1], [2, 3]])))
@@ -90,7 +97,10 @@ def parse_links(link: Any) -> list[LinkName]:
         return list(_columns(link))
     if not isinstance(link, Iterable):
         raise _no_link(link)
-    return [_pair(each) for each in link]
+    named = list(link)
+    if len(named) == 2 and all(isinstance(end, int) or _is_typed(end) for end in named):
+        return [_pair(named)]
+    return [_pair(each) for each in named]
 
 
 def _columns(pairs: Any) -> Iterator[tuple[int, int]]:
@@ -107,7 +117,10 @@ def _pair(link: Any) -> LinkName:
     ends = _plain(link)
     if not isinstance(ends, list | tuple) or len(ends) != 2:
         raise _no_link(ends)
-    one, other = (parse_node(end) for end in ends)
+    try:
+        one, other = (parse_node(end) for end in ends)
+    except InputError:
+        raise _no_link(ends) from None
     if one is None or other is None or isinstance(one, int) != isinstance(other, int):
         raise _no_link(ends)
     return one, other

@@ -233,6 +233,12 @@ def _given_baseline(spec: Tensor, attribute: str, whole: Tensor, places: Tensor 
         raise InputError(
             "Expected `baseline` to hold finite numbers (got others). Check for NaN and infinity."
         )
+    if not whole.is_floating_point() and bool((given.to(whole.dtype) != given).any()):
+        raise InputError(
+            f"Expected `baseline` to hold values that `{attribute}` can hold, which is of "
+            f"{whole.dtype} (got {spec.dtype} with others). Pass whole numbers, or make the "
+            "features floating-point."
+        )
     given = given.to(whole.dtype)
     return given if places is None or given.size(0) == 1 else given[places]
 
