@@ -141,6 +141,16 @@ class TestTriage:
         assert row.locator(".prediction").text_content() == name
         assert row.locator(".confidence").text_content() == f"{max(scores):.2f}"
 
+    def test_rows_tell_how_many_equally_good_answers_agree(self, table):
+        sure = table.locator(".triage-row[data-item='0'] .sure")
+        table.click(".triage-row[data-item='0']")
+        told = table.locator(".explanation", has_text="equally good answers agree").text_content()
+        agreeing, count = re.findall(r"(\d+) of (\d+) equally good", told)[0]
+        table.keyboard.press("Escape")
+        sure.wait_for(state="attached")
+        assert sure.text_content() == f"{agreeing} of {count}"
+        assert sure.is_visible() == (table.viewport_size["width"] > 800)
+
     def test_column_header_sorts_both_ways(self, table):
         ascending = table.locator(
             "[aria-sort=ascending] [data-sort=size], [aria-sort=ascending] [data-sort=gain]"
@@ -391,6 +401,19 @@ class TestCompareAndTakeAway:
         cells = page.locator(".methods tbody tr td:nth-child(2)").all_text_contents()
         assert cells == ["2", "2"]
         page.wait_for_selector("[data-part=run]:not([disabled])")
+
+    def test_explainer_that_trains_says_so_and_can_be_cancelled(self, page):
+        page.click(".compare-card > summary")
+        for name in ("explainer:gradcam", "explainer:ig", "search:refine"):
+            page.uncheck(f"input[value='{name}']")
+        page.check("input[value='explainer:rg_explainer']")
+        page.click("[data-part=run]")
+        training = page.locator("[data-method='explainer:rg_explainer']", has_text="training on 32")
+        training.wait_for()
+        page.click("[data-part=cancel]")
+        page.wait_for_selector("[data-part=run]:not([disabled])")
+        text = page.text_content("[data-method='explainer:rg_explainer']")
+        assert text == "RG-Explainer: cancelled"
 
     def test_cancel_ends_a_slow_comparison(self, page):
         page.click(".compare-card > summary")
