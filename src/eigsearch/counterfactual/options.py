@@ -45,8 +45,13 @@ class FlipOptions:
     bonds: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        check_size(self.max_size)
-        check_size(self.answers)
+        check_size(self.max_size, "max_size")
+        check_size(self.answers, "answers", "answers")
+        if isinstance(self.add, str):
+            raise InputError(
+                f"Expected `add` to be True, False or pairs of nodes (got {self.add!r}). Pass True "
+                "for pairs that share a neighbour."
+            )
         if self.search not in SEARCHES:
             raise InputError(
                 f"Expected `search` to be one of {', '.join(SEARCHES)} (got {self.search!r}). "

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor
+from torch_geometric.data import HeteroData
 
 from eigsearch._utils.atomic_files import write_atomic
+from eigsearch.inputs.typed_graph import FlatView
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -20,25 +24,47 @@ def to_networkx(explanation: SubgraphExplanation) -> nx.DiGraph:
     """Return the evaluated graph as a networkx graph, with what was found as attributes.
 
     Nodes have `kept`, `explained` and, where the graph has them, `label` (`data.node_label`);
-    edges have `kept`, `score` and `rank` (1 is the most important). For a node's prediction only
-    its computation graph is there. Nodes keep their numbers.
+    edges have `kept`, `score` and `rank` (1 is the most important). For a prediction of a node or a
+    link only its computation graph is there. Nodes keep their numbers; those of a typed graph are
+    `("paper", 7)` and have a `type`, its edges a `relation`, and it is a multigraph, in which
+    several relations join two nodes.
     """
     import networkx as nx
 
-    data, edges = explanation.data, explanation.edges
-    ends = data.edge_index if edges is None else data.edge_index[:, edges]
+    view, edges = explanation.flat, explanation.edges
+    names = _node_names(view)
+    ends = view.data.edge_index if edges is None else view.data.edge_index[:, edges]
+    make = nx.DiGraph if view.schema is None else nx.MultiDiGraph
+    graph = make(**_about(explanation))
+    found = zip(ends.t().tolist(), _edge_attributes(explanation, view), strict=True)
+    for (u, v), attributes in found:
+        graph.add_edge(names[u], names[v], **attributes)
+    graph.add_nodes_from(explanation.anchors if edges is not None else names)
+    _add_node_attributes(graph, explanation)
+    return graph
+
+
+def _node_names(view: FlatView) -> Sequence[Any]:
+    """Return the name of each node of the flat view."""
+    numbers = range(int(view.data.num_nodes))
+    return numbers if view.schema is None else [view.schema.node_name(node) for node in numbers]
+
+
+def _edge_attributes(explanation: SubgraphExplanation, view: FlatView) -> Iterator[dict[str, Any]]:
+    """Yield what was found about each evaluated edge."""
     rank = explanation.order.argsort().tolist()
     keep, score = explanation.keep.tolist(), explanation.score.tolist()
-    graph = nx.DiGraph(**_about(explanation))
-    for (u, v), group in zip(ends.t().tolist(), explanation.group.tolist(), strict=True):
+    relations: list[dict[str, Any]] = [{}] * explanation.group.numel()
+    if view.schema is not None:
+        edges = explanation.edges
+        ids = torch.arange(len(relations)) if edges is None else edges.cpu()
+        kinds = view.schema.edge_kinds(ids).tolist()
+        relations = [{"relation": view.schema.edge_types[kind][1]} for kind in kinds]
+    for group, relation in zip(explanation.group.tolist(), relations, strict=True):
         found = {"kept": True, "score": 0.0, "rank": 0}  # an edge that is never removed
         if group >= 0:
             found = {"kept": keep[group], "score": score[group], "rank": rank[group] + 1}
-        graph.add_edge(u, v, **found)
-    if edges is None:
-        graph.add_nodes_from(range(int(data.num_nodes)))
-    _add_node_attributes(graph, explanation)
-    return graph
+        yield {**found, **relation}
 
 
 def save_graphml(explanation: SubgraphExplanation, path: Path, names: Any = None) -> Path:
@@ -60,8 +86,12 @@ def save_cytoscape(explanation: SubgraphExplanation, path: Path, names: Any = No
 
 
 def _named(explanation: SubgraphExplanation, names: Any) -> nx.DiGraph:
-    """Return the graph with the names of its nodes as labels."""
+    """Return the graph with the names of its nodes as labels; files name typed nodes by text."""
+    import networkx as nx
+
     graph = to_networkx(explanation)
+    if explanation.flat.schema is not None:
+        return nx.relabel_nodes(graph, {node: f"{node[0]} {node[1]}" for node in graph})
     labels = None if names is None else names.labels(explanation.data)
     if labels is not None:
         for node in graph:
@@ -71,14 +101,19 @@ def _named(explanation: SubgraphExplanation, names: Any) -> nx.DiGraph:
 
 def _about(explanation: SubgraphExplanation) -> dict[str, Any]:
     about = {"target": explanation.target, "value": explanation.value, "gain": explanation.gain}
-    texts = {key: explanation.data.get(key) for key in ("name", "smiles")}
+    data = explanation.data
+    own = data._global_store if isinstance(data, HeteroData) else data
+    texts = {key: own.get(key) for key in ("name", "smiles")}
     return {**about, **{key: text for key, text in texts.items() if isinstance(text, str)}}
 
 
 def _add_node_attributes(graph: nx.DiGraph, explanation: SubgraphExplanation) -> None:
-    mask, labels = explanation.node_mask.tolist(), explanation.data.get("node_label")
+    schema, mask = explanation.flat.schema, explanation.flat_node_mask.tolist()
+    labels = None if schema else explanation.data.get("node_label")
     for node, attributes in graph.nodes(data=True):
-        attributes["kept"] = mask[node]
-        attributes["explained"] = node == explanation.node
+        attributes["kept"] = mask[schema.flat_node(node) if schema else node]
+        attributes["explained"] = node in explanation.anchors
+        if schema:
+            attributes["type"] = node[0]
         if isinstance(labels, Tensor):
             attributes["label"] = str(int(labels[node]))

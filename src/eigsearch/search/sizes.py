@@ -90,9 +90,9 @@ def check_max_size(max_size: int | None, min_size: int) -> None:
         )
 
 
-def check_size(size: int) -> None:
-    """Raise InputError if `size` is not a number of groups."""
-    _check_count("size", size, "Pass a number of edges.")
+def check_size(size: int, name: str = "size", of: str = "edges") -> None:
+    """Raise InputError if a size is not a number of groups, or of what else is counted."""
+    _check_count(name, size, f"Pass a number of {of}.")
 
 
 def _check_count(name: str, count: int, advice: str) -> None:
