@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch_geometric.data import HeteroData
 
 from eigsearch import explain
-from eigsearch.errors import ModelError
+from eigsearch.errors import InputError, ModelError
 from tests.typed_nets import LinkNet, NodeNet, make, shop
 
 BUYS = ("user", "buys", "item")
@@ -95,3 +95,8 @@ def test_explain_typed_dict_without_the_explained_type_is_refused_by_name() -> N
 
     with pytest.raises(ModelError, match=r"outputs of user .*a dict of item"):
         explain(make(OnlyItems, "HeteroConv SAGE"), shop(), node=("user", 0))
+
+
+def test_explain_link_by_edge_type_needs_one_between_its_ends() -> None:
+    with pytest.raises(InputError, match="an edge type between the ends of the link"):
+        explain(make(OfDict, "HeteroConv SAGE"), shop(), link=(("item", 0), ("tag", 1)))

@@ -21,6 +21,7 @@ from eigsearch.explanation.paths import LinkPath, link_paths
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation, TypedEdgeExplanation
 from eigsearch.explanation.sentence import TargetName, agreement_sentence, sentence
 from eigsearch.explanation.serialization import from_plain, read_json, to_plain
+from eigsearch.explanation.typed_subgraph import typed_subgraph
 from eigsearch.explanation.writers import find_writer
 from eigsearch.inputs.feature_groups import FeatureGroups
 from eigsearch.inputs.relations import EdgeType
@@ -321,7 +322,7 @@ class SubgraphExplanation:
         schema = self.flat.schema
         if schema is not None:
             present = schema.by_edge_type(self._present)
-            return self.data.edge_subgraph(present).subgraph(self.node_mask)
+            return typed_subgraph(self.data, self.node_mask, present)
         data = removed_features(self, self.data) if self.features else self.data
         return data.edge_subgraph(self._present).subgraph(self.flat_node_mask)
 

@@ -282,7 +282,16 @@ def _explained(output: Mapping[Any, Any], batch: Batch) -> Any:
 
 def _links(batch: Batch, parameter: str) -> Any:
     """Return the links to predict, by edge type for a parameter that takes them so."""
-    return argument_value(batch, TYPED_LINKS) if parameter == TYPED_LINKS else batch[LINK]
+    if parameter != TYPED_LINKS:
+        return batch[LINK]
+    links = argument_value(batch, TYPED_LINKS)
+    if links is None:
+        raise InputError(
+            f"Expected the graph to have an edge type between the ends of the link, under which "
+            f"`{TYPED_LINKS}` holds it (got {', '.join(map(str, batch.edge_types))}). Pass "
+            "`forward=lambda model, batch: …`, which finds the links as batch.edge_label_index."
+        )
+    return links
 
 
 def uncompiled(model: Any) -> Any:
