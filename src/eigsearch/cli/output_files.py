@@ -8,6 +8,7 @@ from pathlib import Path
 
 from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.cli.directories import check_directory
+from eigsearch.cli.progress import status_line
 from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.store import Row
@@ -52,7 +53,8 @@ def write_page(
     if path.suffix in _GRID:
         return save_grid(found, path, names)
     numbers = [row["index"] for row in rows if not row["error"]]
-    return _write(path, gallery_page(found, names, numbers))
+    with status_line(f"Drawing {len(found):,} explanations and counting recurring motifs …"):
+        return _write(path, gallery_page(found, names, numbers))
 
 
 def is_table(path: Path) -> bool:

@@ -41,3 +41,14 @@ def progress_bar(title: str) -> Iterator[Callable[[Progress], None]]:
         yield show
     finally:
         bar.stop()
+
+
+@contextmanager
+def status_line(text: str) -> Iterator[None]:
+    """Show what is being done while it lasts; nothing when piped."""
+    stream = Console(stderr=True)
+    if not stream.is_terminal:
+        yield
+        return
+    with stream.status(text):
+        yield
