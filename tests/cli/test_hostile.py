@@ -89,7 +89,9 @@ def test_a_data_file_that_is_not_what_it_says(refused, own: Path, name: str, wor
 def test_a_table_without_molecules(refused, own: Path) -> None:
     pq.write_table(pa.table({"smell": ["sweet"]}), own / "library.parquet")
     before = everything(own)
-    assert "a column 'smiles' (got smell). Rename" in refused(*OWN, "--data", "library.parquet")
+    assert "a column 'smiles' (got smell). Name the right one" in refused(
+        *OWN, "--data", "library.parquet"
+    )
     assert everything(own) == before
 
 

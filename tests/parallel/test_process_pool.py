@@ -15,6 +15,7 @@ import pytest
 import torch
 
 import eigsearch
+from eigsearch import Options
 from eigsearch.datasets import generate
 from eigsearch.errors import EigsearchError, ModelError
 from eigsearch.parallel import Progress, explain_to, perform, process_pool
@@ -124,8 +125,9 @@ def test_ten_workers_killed_lose_no_row(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_shard_that_kills_every_worker_stops_the_run(
     tmp_path: Path, model: type[Deadly], advice: str
 ) -> None:
+    known = Options(task="multiclass", return_type="raw")  # so that no worker is asked first
     with pytest.raises(ModelError, match=f"survive its shard .* {advice}"):
-        explain_to(tmp_path / "out", model(), GRAPHS[:2], shard_size=1, workers=2)
+        explain_to(tmp_path / "out", model(), GRAPHS[:2], shard_size=1, workers=2, options=known)
 
 
 def test_a_graph_is_packed_without_the_data_set_it_was_sliced_from() -> None:

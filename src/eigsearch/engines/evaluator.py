@@ -294,7 +294,6 @@ class AutoEvaluator:
         if known is None or not known.sizes.cover(*sizes):
             found = model_traits(self._batched, instances, self._asked_to_keep)
             known = found.joined(known)
-            self._confirmed = True
             if sizes.largest:  # without groups nothing was compared
                 self.memory.traits[key] = known
         self._traits = known

@@ -29,8 +29,8 @@ def settle_reading(
         AmbiguousOutputError: If the outputs allow two readings.
     """
     pipeline = Pipeline(model, options)
-    first = list(islice(instances, WINDOW))
     try:
+        first = list(islice(instances, WINDOW))
         with eval_mode(model):
             predicted = pipeline.predict(first)
     except AmbiguousOutputError:

@@ -335,7 +335,14 @@ def test_a_disagreement_is_told_and_overruled(monkeypatch: pytest.MonkeyPatch) -
     def wrong(self: IncrementalEngine, requests: Sequence[Request]) -> list[Tensor]:
         return [rows + 1.0 * torch.arange(rows.size(1)) for rows in right(self, requests)]
 
+    halves = IncrementalEngine.outputs_of_halves
+
+    def wrong_halves(self: IncrementalEngine, request: Request, count: int) -> Tensor:
+        rows = halves(self, request, count)
+        return rows + 1.0 * torch.arange(rows.size(1))
+
     monkeypatch.setattr(IncrementalEngine, "outputs", wrong)
+    monkeypatch.setattr(IncrementalEngine, "outputs_of_halves", wrong_halves)
     with pytest.warns(UserWarning, match="Expected both engines to agree"):
         found = eigsearch.explain(model, data, engine="incremental")
     assert found.engine == "batched"
