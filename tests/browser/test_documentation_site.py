@@ -46,12 +46,19 @@ def crawled(site: Path, browser) -> dict[str, dict]:
     return pages
 
 
+def _is_missing(request) -> bool:
+    """Return whether a request failed by itself, and not because the browser went on."""
+    return request.failure != "net::ERR_ABORTED"
+
+
 def _follow(first: str, context) -> dict[str, dict]:
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.on(
+        "requestfailed", lambda request: _is_missing(request) and complaints.append(request.url)
+    )
     found: dict[str, dict] = {}
     waiting = [first]
     while waiting:

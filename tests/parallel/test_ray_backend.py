@@ -20,6 +20,7 @@ from tests.parallel.networks import Choosy, Slow
 from tests.parallel.test_process_pool import Tell
 from tests.parallel.test_run_to_directory import broken, row_bytes
 
+ray = pytest.importorskip("ray")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 
 # A dead node is found out after a second instead of ten.
@@ -33,6 +34,7 @@ def cluster() -> Iterator[object]:
     )
     two.spare = two.add_node(num_cpus=1)
     yield two
+    ray.shutdown()  # a driver that is still connected would keep the cluster from ending
     two.shutdown()
 
 
