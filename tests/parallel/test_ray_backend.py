@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
+from eigsearch import explain_dataset
 from eigsearch.bench import run_plan
 from eigsearch.bench.plan import parse_plan
 from eigsearch.bench.rows.results import Results
@@ -19,10 +21,14 @@ from tests.cli.killing import SHARDS, content, finish, kill_after, written
 from tests.parallel.networks import Choosy, Slow
 from tests.parallel.test_process_pool import Tell
 from tests.parallel.test_run_to_directory import broken, row_bytes
+from tests.properties.test_links import LinkNet as PlainNet
+from tests.properties.test_links import graph as plain_graph
+from tests.typed_nets import GraphNet, LinkNet, make, shop
 
 ray = pytest.importorskip("ray")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 
+PAIRS = torch.tensor([[0, 3, 1], [2, 4, 1]])
 # A dead node is found out after a second instead of ten.
 QUICK = {"health_check_period_ms": 200, "health_check_failure_threshold": 5}
 
@@ -52,6 +58,29 @@ def test_rows_of_features_are_those_of_one_process(cluster, tmp_path: Path) -> N
     for name, address in {"one": None, "ray": cluster.address}.items():
         explain_to(tmp_path / name, model, graphs, options=options, shard_size=2, ray=address)
     assert row_bytes(tmp_path / "one") == row_bytes(tmp_path / "ray")
+
+
+ASKED = {
+    "link": lambda: (PlainNet(), plain_graph(), {"link": torch.tensor([[0, 3, 8], [5, 3, 1]])}),
+    "typed link": lambda: (make(LinkNet, "HGT"), shop(), {"link": (("user", "item"), PAIRS)}),
+}
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_rows_of_links_are_those_of_one_process(cluster, tmp_path: Path, kind: str) -> None:
+    model, data, which = ASKED[kind]()
+    for name, address in {"one": None, "ray": cluster.address}.items():
+        end = explain_to(tmp_path / name, model, data, shard_size=2, ray=address, **which)
+        assert (end.failures, end.done) == (0, 3)
+    assert row_bytes(tmp_path / "one") == row_bytes(tmp_path / "ray")
+
+
+def test_typed_graphs_are_those_of_one_process(cluster) -> None:
+    model, graphs = make(GraphNet, "HeteroConv GAT"), [shop(0), shop(1)]
+    found = list(explain_dataset(model, graphs, ray=cluster.address))
+    alone = list(explain_dataset(model, graphs))
+    assert [str(ex.edge_mask) for ex in found] == [str(ex.edge_mask) for ex in alone]
+    assert [ex.sentence() for ex in found] == [ex.sentence() for ex in alone]
 
 
 def test_a_job_that_cannot_start_says_why(cluster) -> None:
