@@ -57,12 +57,13 @@ def by_ranking(setting: Setting, asked: Sequence[Prediction], ranker: Any) -> li
 
 
 def _first_flip(pipeline: Pipeline, instance: Any) -> int | None:
+    predictor = pipeline.predictor
     (ranked,) = pipeline.explain([instance])
-    with eval_mode(pipeline.model):
-        (predicted,) = pipeline.predict([instance])
+    with eval_mode(predictor.model):
+        (predicted,) = predictor.predict([instance])
         sizes = range(1, min(MAX_SIZE, predicted.groups.count - 1) + 1)
         without = Complements(ranked.order.cpu(), list(sizes), SubgraphKind.ALL_NODES)
-        (outputs,) = pipeline.evaluator.outputs([Request(predicted, without)])
+        (outputs,) = predictor.evaluator.outputs([Request(predicted, without)])
     changed = (outputs.argmax(dim=1) != predicted.target.index).nonzero().flatten().tolist()
     return sizes[changed[0]] if changed else None
 

@@ -23,12 +23,12 @@ from benchmarks.speed.timing import interleaved, write
 from eigsearch import datasets, explain, explain_dataset
 from eigsearch.candidates import Complements, LeaveOneOut, Prefixes
 from eigsearch.engines.batched.disjoint_union import UnionPart, extract, to_batch
+from eigsearch.engines.predictor import Predictor
 from eigsearch.engines.request import Chunk, Request
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inputs.instance import Instance
 from eigsearch.models import zoo
 from eigsearch.options import Options
-from eigsearch.pipeline import Pipeline
 
 WHOLE: dict[str, Any] = {"sparsity": 0.0}  # the whole sweep: sizes 2 to |E| − 1
 
@@ -103,7 +103,7 @@ def bare_forward(model: Any, batches: list[Batch]) -> None:
 
 def candidate_batches(model: Any, graphs: Sequence[Data]) -> list[Batch]:
     """Return every candidate of the explanations, as the batched engine would build them."""
-    run = Pipeline(model, Options(engine="batched", **WHOLE))
+    run = Predictor(model, Options(engine="batched", **WHOLE))
     explanations = explain_dataset(model, graphs, engine="batched", **WHOLE)
     with eval_mode(model):
         instances = run.predict([Instance(graph) for graph in graphs])

@@ -12,44 +12,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol
 
-import torch
-from torch import Tensor
-
 from eigsearch.candidates import EvalCoroutine
-from eigsearch.engines import AutoEvaluator, BatchedEngine, IncrementalEngine
-from eigsearch.engines.argument_choice import choose_arguments
-from eigsearch.engines.field_finder import FieldFinder
-from eigsearch.engines.model_memory import recall
+from eigsearch.engines.predictor import Predictor
 from eigsearch.engines.scheduler import run_batched
-from eigsearch.errors import UnsupportedError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.explanation.build import Provenance, empty_explanation, make_explanation
-from eigsearch.inference.configured_model import ConfiguredModel, configure
+from eigsearch.inference.configured_model import configure
 from eigsearch.inference.eval_mode import eval_mode
-from eigsearch.inference.model_call import ModelCall, uncompiled
-from eigsearch.inference.output_type import (
-    OutputType,
-    check_same_reading,
-    note_on_one_output,
-    read_outputs,
-    resolve_target,
-)
-from eigsearch.inference.prediction import PredictedInstance, with_prediction
-from eigsearch.inference.target import phi_rows
-from eigsearch.inputs.computation_graph import WHOLE_GRAPH
-from eigsearch.inputs.feature_groups import check_some_features, with_features
-from eigsearch.inputs.instance import Instance, PreparedInstance
+from eigsearch.inference.prediction import PredictedInstance
+from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
-from eigsearch.ranking.linear_gradients import LinearGradients, linear_rankings
+from eigsearch.ranking.linear_gradients import LinearGradients, known_rankings
 from eigsearch.ranking.rankers import rank_with
 from eigsearch.ranking.ranking import Ranking
 from eigsearch.search import Problem
-from eigsearch.tasks import TaskLevel, task_level
 
 WINDOW = 128  # graphs that share model calls: enough to fill a batch, few enough to stay flat
 
@@ -57,163 +37,27 @@ WINDOW = 128  # graphs that share model calls: enough to fill a batch, few enoug
 class Pipeline:
     """Explains predictions of one model under one set of options.
 
-    How the model is called and its outputs are read is decided by the first predictions, once for
-    all of a pipeline. What is remembered of the model from earlier ones, each confirms.
-
     Attributes:
-        model_call: How the model is called.
-        evaluator: What turns candidates into φ; there from the first prediction on.
+        options: The options.
+        predictor: Steps 1 and 2: what the model predicts, and the evaluator of its candidates.
     """
 
-    evaluator: AutoEvaluator
-
     def __init__(self, model: Any, options: Options) -> None:
-        if isinstance(model, ConfiguredModel):  # a ranker explains with a pipeline of its own
-            options = replace(options, task=model.task, return_type=model.return_type)
-        check_some_features(options.features, options.groups, options.baseline)
-        self.model = uncompiled(model)
-        self.options = options
-        self.model_call = ModelCall(self.model, options.forward, options.arguments)
+        self.predictor = Predictor(model, options)
+        self.options = self.predictor.options
         self._ranker = options.make_ranker()
-        self._output_type: OutputType | None = None
-        self._fields: FieldFinder | None = None
-        self._argument_note = ""
-        self._num_outputs = 0
 
     def explain(self, instances: Sequence[Instance]) -> list[SubgraphExplanation]:
         """Return the explanation of each instance; model calls are shared between them."""
-        with eval_mode(self.model):
-            predicted = self.predict(instances, with_removals=self._ranks_by_gradients)
-            rankings = self._known_rankings(predicted)
+        with eval_mode(self.predictor.model):
+            by_gradients = isinstance(self._ranker, LinearGradients)
+            predicted = self.predictor.predict(instances, with_removals=by_gradients)
+            rankings = known_rankings(predicted) if by_gradients else [None] * len(predicted)
             jobs = [
                 (instance, self._rank_and_search(instance, ranking))
                 for instance, ranking in zip(predicted, rankings, strict=True)
             ]
-            return run_batched(jobs, self.evaluator)
-
-    def predict(
-        self, instances: Sequence[Instance], with_removals: bool = False
-    ) -> list[PredictedInstance]:
-        """Return the instances prepared, with the prediction and the target of each.
-
-        Args:
-            instances: What to predict.
-            with_removals: Evaluate φ without each group together with the graph, where an engine
-                gives both for hardly more than one.
-        """
-        prepared, outputs = self._evaluate(instances, with_removals)
-        read = self._read(instances, prepared, torch.stack([rows[0] for rows in outputs]))
-        options = self.options
-        aims = [
-            resolve_target(read, rows[0], instance.target, options.rather_than, options.above)
-            for rows, instance in zip(outputs, instances, strict=True)
-        ]
-        phis = phi_rows([target for target, _ in aims], outputs)
-        return [
-            with_prediction(
-                instance,
-                target=target,
-                prediction=prediction,
-                phi_full=phi[0],
-                phi_without=phi[1:] if len(phi) == instance.groups.count + 1 else None,
-            )
-            for instance, (target, prediction), phi in zip(prepared, aims, phis, strict=True)
-        ]
-
-    @property
-    def output_type(self) -> OutputType:
-        """How outputs are read, known after a prediction."""
-        assert self._output_type is not None
-        return self._output_type
-
-    def _evaluate(
-        self, instances: Sequence[Instance], with_removals: bool
-    ) -> tuple[list[PreparedInstance], list[Tensor]]:
-        """Return the instances prepared, and the model's output rows for each."""
-        level = self._level(instances)
-        fields = self._fields or self._meet_model(level, instances)
-        while True:
-            prepared, own = fields.prepare(level, instances)
-            for instance in prepared:
-                self.model_call.check(instance.readable)
-            prepared = self._with_features(prepared)
-            outputs = self.evaluator.whole_graphs(prepared, with_removals, own)
-            if fields.gave(outputs, self.evaluator.batched.shares_calls):
-                return prepared, outputs  # else the model sees more, and is given the whole graph
-
-    def _with_features(self, prepared: list[PreparedInstance]) -> list[PreparedInstance]:
-        """Return the instances with the groups of features that the options ask for."""
-        options = self.options
-        if options.features is None:
-            return prepared
-        if any(instance.schema is not None for instance in prepared):
-            raise UnsupportedError(
-                "Expected a graph without types with `features` (got a HeteroData). Leave "
-                "`features` out, or explain `data.to_homogeneous()`."
-            )
-        found = [with_features(i, options.features, options.baseline) for i in prepared]
-        for instance in found[:1]:
-            for part in instance.groups.features:
-                self.model_call.check_reads(part.attribute, instance.data)
-        return found
-
-    def prepare_changed(self, instance: Instance, groups: Tensor) -> PreparedInstance:
-        """Return an instance whose graph was changed, with groups of its own.
-
-        The model sees as far as it was seen to in the graph as it was.
-        """
-        seen = self._fields.field if self._fields else None
-        (prepared,) = self._level([instance]).prepare([instance], groups, seen or WHOLE_GRAPH)
-        return prepared
-
-    def _meet_model(self, level: TaskLevel, instances: Sequence[Instance]) -> FieldFinder:
-        """Decide how the model is called, and build the engines that call it so."""
-        options, limits = self.options, (self.options.max_batch_nodes, self.options.max_memory)
-        self.model_call, self._argument_note = choose_arguments(
-            self.model_call, level, instances[0], options.groups
-        )
-        memory = recall(self.model_call, *limits, options.levels)
-        batched = BatchedEngine(self.model_call, *limits)
-        incremental = IncrementalEngine(self.model_call, *limits, reasons=memory.reasons)
-        keeps_nodes = options.nodes == "keep"
-        self.evaluator = AutoEvaluator(batched, incremental, memory, options.engine, keeps_nodes)
-        self._fields = FieldFinder(self.model, options.groups, batched, memory, options.levels)
-        return self._fields
-
-    def _level(self, instances: Sequence[Instance]) -> TaskLevel:
-        """Return the kind of prediction that instances share, under the options."""
-        return task_level(instances, self.options.reverse, self.options.target_link)
-
-    def _read(
-        self,
-        instances: Sequence[Instance],
-        prepared: Sequence[PreparedInstance],
-        outputs: Tensor,
-    ) -> OutputType:
-        """Return how outputs are read: decided by the first ones, held against all others."""
-        self._num_outputs = outputs.size(1)
-        if self._output_type is None:
-            level = self._level(instances)
-            self._output_type = read_outputs(
-                outputs,
-                task=self.options.task,
-                return_type=self.options.return_type,
-                labels=[level.labels(instance) for instance in prepared],
-                one_output=level.one_output,
-                last_op=lambda: self.evaluator.last_op(prepared[0]),
-            )
-        check_same_reading(self._output_type, outputs)
-        return self._output_type
-
-    @property
-    def _ranks_by_gradients(self) -> bool:
-        return isinstance(self._ranker, LinearGradients)
-
-    def _known_rankings(self, predicted: Sequence[PredictedInstance]) -> Sequence[Ranking | None]:
-        """Return the rankings of a window at once where all removals were evaluated with it."""
-        if not self._ranks_by_gradients or any(i.phi_without is None for i in predicted):
-            return [None] * len(predicted)
-        return linear_rankings(predicted)
+            return run_batched(jobs, self.predictor.evaluator)
 
     def _rank_and_search(
         self, instance: PredictedInstance, ranking: Ranking | None
@@ -223,45 +67,42 @@ class Pipeline:
             return empty_explanation(instance, self.provenance(instance))
         if ranking is None:
             ranking = yield from rank_with(self._ranker, instance, self._configured)
+        problem = self._problem(instance, ranking)
+        outcome = yield from self.options.strategy().steps(problem)
+        return make_explanation(instance, problem.ranking, outcome, self.provenance(instance))
+
+    def _problem(self, instance: PredictedInstance, ranking: Ranking) -> Problem:
+        """Return what a search is given; a connected one walks down a ranking grown from it."""
+        options = self.options
         problem = Problem(
             instance.target,
             instance.phi_full,
             ranking,
-            self.options.sparsity,
-            self.options.min_size,
+            options.sparsity,
+            options.min_size,
             instance.edge_arrays,
-            self.options.max_size,
-            self.options.connected,
+            options.max_size,
+            options.connected,
             instance.anchors,
         )
-        if self.options.connected:
-            problem = problem.grown()
-        outcome = yield from self.options.strategy().steps(problem)
-        provenance = self.provenance(instance)
-        return make_explanation(instance, problem.ranking, outcome, provenance)
+        return problem.grown() if options.connected else problem
 
     @cached_property
     def _configured(self) -> Any:
         """The model as a ranker gets it."""
         options = self.options
-        return configure(self.model, options.forward, options.task, options.return_type)
+        model = self.predictor.model
+        return configure(model, options.forward, options.task, options.return_type)
 
     def provenance(self, instance: PredictedInstance) -> Provenance:
         """Return how an explanation of this instance is obtained."""
-        engine = self.evaluator.engine_name(instance)
-        reason = self.evaluator.why_batched(instance) if engine == "batched" else ""
-        about_model = [self._argument_note, self.evaluator.note, self.evaluator.cost_note(instance)]
-        notes = [*about_model, instance.groups.note]
-        notes.append(note_on_one_output(self._output_type))
+        predictor, evaluator = self.predictor, self.predictor.evaluator
+        engine = evaluator.engine_name(instance)
+        reason = evaluator.why_batched(instance) if engine == "batched" else ""
+        notes = predictor.notes(instance)
         if self.options.engine == "incremental" and engine == "batched":
             notes.append(f"The batched engine evaluated this: {reason}")
-        config = {
-            **self._config,
-            "called_as": self.model_call.called_as(instance.readable),
-            "read_as": str(self._output_type),
-            "num_outputs": self._num_outputs,
-            "why_engine": reason,
-        }
+        config = {**self._config, **predictor.describe(instance), "why_engine": reason}
         return Provenance(engine, config, tuple(filter(None, notes)))
 
     @cached_property

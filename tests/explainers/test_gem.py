@@ -8,6 +8,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import to_undirected
 
 from eigsearch.engines import scheduler
+from eigsearch.engines.predictor import Predictor
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.learned_masks.gem import Gem
 from eigsearch.explainers.learned_masks.gem.distillation import distil, largest_component
@@ -16,22 +17,21 @@ from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inputs.instance import Instance, PreparedInstance
 from eigsearch.models import GNN
 from eigsearch.options import Options
-from eigsearch.pipeline import Pipeline
 from tests.explainers.linear import LinearNet, bull
 from tests.explainers.planted import CYCLE, HOUSE, graphs, mean_auc, network
 from tests.instances import prepare_graph
 
 
-def prepared(model: nn.Module, data: Data) -> tuple[PredictedInstance, Pipeline]:
-    pipeline = Pipeline(model, Options())
-    (instance,) = pipeline.predict([Instance(data)])
-    return instance, pipeline
+def prepared(model: nn.Module, data: Data) -> tuple[PredictedInstance, Predictor]:
+    predictor = Predictor(model, Options())
+    (instance,) = predictor.predict([Instance(data)])
+    return instance, predictor
 
 
 def distilled(model: nn.Module, data: Data, top_k: int, disconnected: bool = False) -> Tensor:
-    instance, pipeline = prepared(model, data)
+    instance, predictor = prepared(model, data)
     steps = distil(instance, top_k, disconnected)
-    return scheduler.run_batched([(instance, steps)], pipeline.evaluator)[0]
+    return scheduler.run_batched([(instance, steps)], predictor.evaluator)[0]
 
 
 def loss(model: nn.Module, data: Data, instance: PredictedInstance, keep: Tensor) -> float:

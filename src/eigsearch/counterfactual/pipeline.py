@@ -31,16 +31,16 @@ class FlipPipeline:
 
     def explain(self, instances: Sequence[Instance]) -> list[FlipExplanation]:
         """Return the first answer for each instance; model calls are shared between them."""
-        pipeline = self._pipeline
+        predictor = self._pipeline.predictor
         _refuse_types(instances)
-        with eval_mode(pipeline.model):
-            predicted = pipeline.predict(instances)
+        with eval_mode(predictor.model):
+            predicted = predictor.predict(instances)
             questions = [
                 self._pose(original, instance)
                 for original, instance in zip(predicted, instances, strict=True)
             ]
             jobs = [(question.toggles.instance, question.steps()) for question in questions]
-            return run_batched(jobs, pipeline.evaluator)
+            return run_batched(jobs, predictor.evaluator)
 
     def _pose(self, original: PredictedInstance, instance: Instance) -> Question:
         """Return the question about a prediction, with what may be changed."""
@@ -49,9 +49,9 @@ class FlipPipeline:
         provenance = pipeline.provenance(original)
         return Question(
             original,
-            make_toggles(pipeline, original, instance, self._flip),
+            make_toggles(pipeline.predictor, original, instance, self._flip),
             self._flip,
-            pipeline.output_type,
+            pipeline.predictor.output_type,
             replace(provenance, config=self._described(provenance.config)),
         )
 

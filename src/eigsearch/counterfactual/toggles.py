@@ -13,10 +13,10 @@ from eigsearch.candidates import ExplicitMasks, SingleFlips, SubgraphKind
 from eigsearch.counterfactual.additions import check_pairs, pairs_within_two_hops, with_additions
 from eigsearch.counterfactual.bonds import BondCheck, bond_check, single_bond
 from eigsearch.counterfactual.options import FlipOptions
+from eigsearch.engines.predictor import Predictor
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inputs.edge_groups import make_groups
 from eigsearch.inputs.instance import Instance, PreparedInstance
-from eigsearch.pipeline import Pipeline
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class Toggles:
 
 
 def make_toggles(
-    pipeline: Pipeline, original: PredictedInstance, instance: Instance, options: FlipOptions
+    predictor: Predictor, original: PredictedInstance, instance: Instance, options: FlipOptions
 ) -> Toggles:
     """Return what may be changed in the graph of an instance."""
     own = np.arange(original.groups.count)
@@ -107,19 +107,19 @@ def make_toggles(
         pairs = pairs_within_two_hops(data, instance.node)
     else:
         pairs = check_pairs(options.add, data)
-    groups = make_groups(pipeline.options.groups, data).index
+    groups = make_groups(predictor.options.groups, data).index
     single = single_bond(data, options.bonds)
     grown, partition = with_additions(data, groups, pairs, _is_two_way(groups), single)
-    toggles = _with_pairs(pipeline, original, instance._replace(data=grown), partition)
+    toggles = _with_pairs(predictor, original, instance._replace(data=grown), partition)
     return replace(toggles, bonds=bond_check(data, options.atoms, options.bonds))
 
 
 def _with_pairs(
-    pipeline: Pipeline, original: PredictedInstance, instance: Instance, partition: Tensor
+    predictor: Predictor, original: PredictedInstance, instance: Instance, partition: Tensor
 ) -> Toggles:
     """Return the toggles of a graph with additions, whose edges follow its own."""
     data, grown = original.source, instance.data
-    prepared = pipeline.prepare_changed(instance, partition.cpu())
+    prepared = predictor.prepare_changed(instance, partition.cpu())
     local = prepared.groups.index.cpu().numpy()
     source = np.arange(len(local)) if prepared.edges is None else prepared.edges.cpu().numpy()
     # the first edge of each group says what the group is

@@ -13,13 +13,13 @@ from torch_geometric.explain.metric import characterization_score
 
 from eigsearch.candidates import FullGraph
 from eigsearch.engines import Request
+from eigsearch.engines.predictor import Predictor
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inference.target import Target
 from eigsearch.metrics.mask import Claim
 from eigsearch.metrics.mask_candidates import kept_requests, removed_request
 from eigsearch.options import Options
-from eigsearch.pipeline import Pipeline
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def fidelities(
     model: Any, claims: Sequence[Claim], options: Options | None = None
 ) -> list[Fidelity]:
     """Return the fidelity of each claim, with model calls shared between them."""
-    run = Pipeline(model, options or Options())
+    run = Predictor(model, options or Options())
     if not claims:
         return []
     with eval_mode(model):

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from eigsearch.candidates import ExplicitMasks, SubgraphKind
 from eigsearch.engines import Request
+from eigsearch.engines.predictor import Predictor
 from eigsearch.errors import InputError
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.metrics.mask import Claim
 from eigsearch.metrics.mask_candidates import kept_groups
 from eigsearch.options import Options
-from eigsearch.pipeline import Pipeline
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def robust_fidelities(
     Each claim draws from a generator of its own, so its numbers do not depend on its company.
     """
     _check_shares(alpha1=alpha1, alpha2=alpha2)
-    run = Pipeline(model, options or Options())
+    run = Predictor(model, options or Options())
     if not claims:
         return []
     with eval_mode(model):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
+from eigsearch.engines.predictor import Predictor
 from eigsearch.errors import AmbiguousOutputError
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.output_type import note_on_one_output
@@ -14,7 +15,7 @@ from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
 from eigsearch.parallel.sharding import Plan
 from eigsearch.parallel.worker import ExplainJob
-from eigsearch.pipeline import WINDOW, Pipeline
+from eigsearch.pipeline import WINDOW
 
 
 def settle_reading(
@@ -28,17 +29,17 @@ def settle_reading(
     Raises:
         AmbiguousOutputError: If the outputs allow two readings.
     """
-    pipeline = Pipeline(model, options)
+    predictor = Predictor(model, options)
     try:
         first = list(islice(instances, WINDOW))
         with eval_mode(model):
-            predicted = pipeline.predict(first)
+            predicted = predictor.predict(first)
     except AmbiguousOutputError:
         raise
     except Exception:
         return options, ""
-    read = pipeline.output_type
-    called = pipeline.model_call.called_as(predicted[0].readable)
+    read = predictor.output_type
+    called = predictor.model_call.called_as(predicted[0].readable)
     # what only the kind of prediction told, every shard is told by it, and notes so
     task = options.task if note_on_one_output(read) else read.task
     settled = replace(options, task=task, return_type=read.return_type)

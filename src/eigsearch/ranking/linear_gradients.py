@@ -27,6 +27,13 @@ class LinearGradients:
         return linear_rankings([instance])[0]
 
 
+def known_rankings(instances: Sequence[PredictedInstance]) -> Sequence[Ranking | None]:
+    """Return the ranking of each instance where φ without each group is known for all of them."""
+    if any(instance.phi_without is None for instance in instances):
+        return [None] * len(instances)
+    return linear_rankings(instances)
+
+
 def linear_rankings(instances: Sequence[PredictedInstance]) -> list[Ranking]:
     """Return the ranking of each instance's groups by linear gradients; all have one task.
 

@@ -1,4 +1,4 @@
-"""Explainers that rank by candidates, which the engine of the pipeline evaluates."""
+"""Explainers that rank by candidates, which an engine evaluates."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torch_geometric.data import Data
 
 from eigsearch.candidates import EvalCoroutine
 from eigsearch.engines import scheduler
+from eigsearch.engines.predictor import Predictor
 from eigsearch.explainers.base import Method
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
-from eigsearch.pipeline import Pipeline
 from eigsearch.ranking.ranking import Ranking
 
 
@@ -33,12 +33,12 @@ class CandidateExplainer(Method):
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the score of each edge's group, zero outside the receptive field."""
         with eval_mode(model):
-            pipeline = Pipeline(model, Options())
-            (instance,) = pipeline.predict([Instance(data, target, node)])
+            predictor = Predictor(model, Options())
+            (instance,) = predictor.predict([Instance(data, target, node)])
             if instance.groups.count == 0:
                 return torch.zeros(data.num_edges, dtype=torch.float64)
             (ranking,) = scheduler.run_batched(
-                [(instance, self.propose(instance))], pipeline.evaluator
+                [(instance, self.propose(instance))], predictor.evaluator
             )
         local = ranking.score[instance.groups.index.cpu()]
         if instance.edges is None:

@@ -13,12 +13,12 @@ from torch_geometric.data import Data
 
 from eigsearch.candidates import ExplicitMasks, SubgraphKind
 from eigsearch.engines import Request
+from eigsearch.engines.predictor import Predictor
 from eigsearch.errors import UnsupportedError
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
-from eigsearch.pipeline import Pipeline
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +26,11 @@ class NodeMaskEvaluator:
     """Evaluates keep-rows over nodes for one prediction.
 
     Attributes:
-        pipeline: What calls the model.
+        predictor: What calls the model.
         instance: The prediction, on its computation graph.
     """
 
-    pipeline: Pipeline
+    predictor: Predictor
     instance: PredictedInstance
 
     @property
@@ -49,7 +49,7 @@ class NodeMaskEvaluator:
         Equal rows are evaluated once.
         """
         unique, where = torch.unique(rows, dim=0, return_inverse=True)
-        (phi,) = self.pipeline.evaluator.scores(
+        (phi,) = self.predictor.evaluator.scores(
             [Request(self.instance, ExplicitMasks(unique, subgraph_kind))]
         )
         return self.instance.target.value(phi).cpu()[where]
@@ -94,9 +94,9 @@ def evaluate_node_masks(
 ) -> Iterator[NodeMaskEvaluator]:
     """Yield an evaluator of one prediction; the model is in evaluation mode meanwhile."""
     with eval_mode(model):
-        pipeline = Pipeline(model, Options())
-        (instance,) = pipeline.predict([Instance(data, target, node)])
-        yield NodeMaskEvaluator(pipeline, instance)
+        predictor = Predictor(model, Options())
+        (instance,) = predictor.predict([Instance(data, target, node)])
+        yield NodeMaskEvaluator(predictor, instance)
 
 
 def require_features(data: Data, name: str) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch_geometric.data import Data
 
+from eigsearch.engines.predictor import Predictor
 from eigsearch.errors import InputError
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction, predicts_nodes
 from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
-from eigsearch.pipeline import Pipeline
 
 
 def training_instances(
@@ -37,7 +37,7 @@ def training_instances(
     with eval_mode(model):
         nodes = predicts_nodes(model, graphs[0])
         requested = [q for data in graphs for q in _instances(data, nodes, num_nodes, train_nodes)]
-        instances = Pipeline(model, Options()).predict(requested)
+        instances = Predictor(model, Options()).predict(requested)
     return [instances[i] for i in torch.randperm(len(instances)).tolist()]
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from eigsearch.candidates import ExplicitMasks, SubgraphKind
 from eigsearch.engines import Request
+from eigsearch.engines.predictor import Predictor
 from eigsearch.explainers.games.coalitions import undirected_graph
 from eigsearch.explainers.generators.gflow_explainer.flows import (
     FlowNetwork,
@@ -25,7 +26,6 @@ from eigsearch.explainers.generators.rg_explainer.growth import RolloutBatch, at
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inputs.instance import Instance, PreparedInstance
 from eigsearch.options import Options
-from eigsearch.pipeline import Pipeline
 
 _EXPLORING = 0.25  # of the sets grown in training that grow at random
 
@@ -34,9 +34,9 @@ class Rewards:
     """The rewards of node sets: the probability of the class on the subgraph that they induce."""
 
     def __init__(self, model: Any, instances: Sequence[PredictedInstance]) -> None:
-        self._pipeline = Pipeline(model, Options())
+        self._predictor = Predictor(model, Options())
         requested = [Instance(q.source, q.target.index, q.source_node) for q in instances]
-        self.instances = self._pipeline.predict(requested)
+        self.instances = self._predictor.predict(requested)
         self.graphs = [undirected_graph(instance.data) for instance in self.instances]
         self._known: dict[tuple[int, frozenset[int]], float] = {}
 
@@ -55,7 +55,7 @@ class Rewards:
             candidates = ExplicitMasks(row, SubgraphKind.NODE_INDUCED)
             requests.append(Request(self.instances[number], candidates))
         with torch.no_grad():
-            scores = self._pipeline.evaluator.scores(requests) if requests else []
+            scores = self._predictor.evaluator.scores(requests) if requests else []
         for key, phi in zip(new, scores, strict=True):
             self._known[key] = float(self.instances[key[0]].target.value(phi[0]))
         return torch.tensor([self._known[key] for key in sets])

@@ -16,6 +16,7 @@ from torch_geometric.nn import GCNConv
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 from eigsearch.engines import scheduler
+from eigsearch.engines.predictor import Predictor
 from eigsearch.explainers.base import Card, Method, ScoreType, seeded
 from eigsearch.explainers.common.class_probabilities import require_classifier
 from eigsearch.explainers.common.differentiable import gradients
@@ -28,7 +29,6 @@ from eigsearch.inference.eval_mode import eval_mode
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inputs.instance import Instance, PreparedInstance
 from eigsearch.options import Options
-from eigsearch.pipeline import Pipeline
 
 _HIDDEN, _LATENT = 32, 16
 _MAX_HOPS = 3  # of the hop distance that describes a node; farther nodes count as this far
@@ -124,13 +124,13 @@ class Gem(Method):
     ) -> list[Tensor]:
         """Return the weights of groups for each prediction; all share their model calls."""
         with eval_mode(model), torch.no_grad():
-            pipeline = Pipeline(model, Options())
+            predictor = Predictor(model, Options())
             requested = [Instance(q.source, q.target.index, q.source_node) for q in instances]
             jobs = [
                 (instance, distil(instance, top_k, self.disconnected))
-                for instance in pipeline.predict(requested)
+                for instance in predictor.predict(requested)
             ]
-            return scheduler.run_batched(jobs, pipeline.evaluator)
+            return scheduler.run_batched(jobs, predictor.evaluator)
 
 
 class Encoder(nn.Module):
