@@ -13,8 +13,9 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from eigsearch.inference.forward_parameters import uncompiled
 from eigsearch.inference.last_op import LastOp
-from eigsearch.inference.model_call import ModelCall, uncompiled
+from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.model_fingerprint import Fingerprint
 from eigsearch.inputs.attributes import Level
 from eigsearch.inputs.computation_graph import ReceptiveField

@@ -17,7 +17,8 @@ from eigsearch.engines.incremental import IncrementalEngine
 from eigsearch.engines.model_memory import recall
 from eigsearch.errors import UnsupportedError
 from eigsearch.inference.configured_model import ConfiguredModel
-from eigsearch.inference.model_call import ModelCall, uncompiled
+from eigsearch.inference.forward_parameters import uncompiled
+from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.output_type import (
     OutputType,
     check_same_reading,

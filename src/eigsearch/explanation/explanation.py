@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data, HeteroData
+from torch_geometric.data import Data
 from torch_geometric.explain import Explanation, HeteroExplanation
 
 from eigsearch._utils.atomic_files import write_atomic
@@ -18,6 +18,7 @@ from eigsearch.explanation.features import features_of, per_entry, removed_featu
 from eigsearch.explanation.graph_export import to_networkx
 from eigsearch.explanation.notes import note_on_gain
 from eigsearch.explanation.paths import LinkPath, link_paths
+from eigsearch.explanation.pyg_conversion import from_pyg, to_pyg
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation, TypedEdgeExplanation
 from eigsearch.explanation.sentence import TargetName, agreement_sentence, sentence
 from eigsearch.explanation.serialization import from_plain, read_json, to_plain
@@ -346,44 +347,12 @@ class SubgraphExplanation:
         A graph may have masks already, the ground truth say; here they are the explanation's. That
         of a typed graph is a `HeteroExplanation` with a mask for every node and edge type.
         """
-        if isinstance(self.data, HeteroData):
-            return self._to_typed_pyg()
-        graph = {k: v for k, v in self.data.to_dict().items() if k != "node_mask"}
-        if any(part.attribute == "x" for part in self.features):
-            graph |= {"node_mask": self.node_mask.float(), "feature_score": self.feature_score}
-        index = {"index": torch.tensor([self.node])} if self.node is not None else {}
-        own = {
-            **index,
-            "num_nodes": int(self.data.num_nodes),
-            "target": self.target,
-            "edge_mask": self.edge_mask.float(),
-            "edge_score": self.edge_score,
-            "details": [self],
-            **self.summary(),
-        }
-        return EdgeInducedExplanation(**{**graph, **own})
-
-    def _to_typed_pyg(self) -> TypedEdgeExplanation:
-        schema = self.flat.schema
-        assert schema is not None
-        found = TypedEdgeExplanation(target=self.target, details=[self], **self.summary())
-        for store in (*self.data.node_stores, *self.data.edge_stores):
-            found[store._key].update(store.to_dict())
-        mask = self.flat_edge_mask.float()
-        found.set_masks(schema, mask, self.flat_edge_score, self.flat_node_mask)
-        return found
+        return to_pyg(self)
 
     @staticmethod
     def from_pyg(explanation: Explanation | HeteroExplanation) -> SubgraphExplanation:
         """Return what `to_pyg`, or `EiGSearch` in PyG's `Explainer`, made of one prediction."""
-        details = getattr(explanation, "details", None)
-        if not isinstance(details, list) or len(details) != 1:
-            got = "none" if details is None else f"{len(details)}"
-            raise InputError(
-                f"Expected an Explanation by eigsearch of one prediction (got {got}). Take one of "
-                "its `details`, or score the mask of another explainer with eigsearch.metrics."
-            )
-        return details[0]
+        return from_pyg(explanation)
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers of the explanation, without graph and scores."""

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigsearch.inference.model_call import restore_attributes, unwrap_partial
+from eigsearch.inference.forward_parameters import unwrap_partial
+from eigsearch.inference.model_state import restore_attributes
 
 _COPIED = 1 << 22  # entries of a buffer up to which its values are kept, to undo writes in place
 

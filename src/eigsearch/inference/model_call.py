@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import copy
 import inspect
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
-from operator import is_
+from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
-from torch.nn.modules.lazy import LazyModuleMixin
 from torch_geometric.data import Batch, Data, HeteroData
-from torch_geometric.nn import Sequential, SortAggregation
+from torch_geometric.nn import SortAggregation
 from torch_geometric.typing import SparseTensor
 
 from eigsearch.errors import InputError, ModelError, UnsupportedError
-from eigsearch.inference.link_input import LINK, TYPED_LINKS, LinkInput, can_decode, find_link_input
+from eigsearch.inference.forward_parameters import (
+    PROVIDED,
+    checked_parameters,
+    chosen_parameters,
+    own_parameters,
+    parameters_of,
+    takes_object,
+    unwrap_partial,
+)
+from eigsearch.inference.link_input import LINK, TYPED_LINKS, LinkInput, find_link_input
+from eigsearch.inference.model_state import attributes_restored, lock_of
 from eigsearch.inference.typed_arguments import argument_names, argument_value
 
 Forward = Callable[[Any, Batch], Tensor]
 
-_MISSING: Any = object()
-_LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-_LOCKS_GUARD, _COMMON_LOCK = threading.Lock(), threading.RLock()
 _MISFIT = "shapes cannot be multiplied"  # torch, of features that no layer takes
-_PROVIDED = {"x", "edge_index", "batch", "batch_size", "ptr"}
-_GRAPH = {"x", "edge_index", "x_dict", "edge_index_dict"}  # of which a forward names at least one
 
 
 class ModelCall:
@@ -51,18 +52,18 @@ class ModelCall:
         self.model = model
         self._forward = forward
         self._link: LinkInput | None = None
-        self._parameters = _checked_parameters(model) if forward is None else {}
+        self._parameters = checked_parameters(model) if forward is None else {}
         if arguments is not None:
-            self._parameters = _chosen_parameters(self._parameters, arguments)
+            self._parameters = chosen_parameters(self._parameters, arguments)
         self._chosen = arguments is not None
-        self.takes_object = forward is not None or _takes_object(self._parameters)
+        self.takes_object = forward is not None or takes_object(self._parameters)
         self.takes_gradients = False  # whether its forward was seen to differentiate
         self._accepted: set[tuple[str, ...]] = set()  # names of attributes that were enough
         bare = unwrap_partial(model)
         modules = bare.modules() if isinstance(bare, torch.nn.Module) else ()
         # A compiled module keeps what it writes out of Python's reach.
         self._modules = [m for m in modules if not isinstance(m, torch.jit.ScriptModule)]
-        self.lock = _lock_of(bare)  # held by whoever calls the model
+        self.lock = lock_of(bare)  # held by whoever calls the model
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -82,16 +83,16 @@ class ModelCall:
         """
         if self.custom or self._link is not None:
             return self
-        given = {*_PROVIDED, *argument_names(data)} - {LINK}
+        given = {*PROVIDED, *argument_names(data)} - {LINK}
         link = find_link_input(self.model, self._parameters, given, self.takes_object)
         call = copy.copy(self)
         call._link, call._accepted = link, set()
         if link.decodes:
             encoder = getattr(self.model, "encoder", None)  # what GAE.encode hands all on to
-            own = _own_parameters(self.model.encode)
+            own = own_parameters(self.model.encode)
             call._parameters = own or parameters_of(encoder)
         rest = {name: p for name, p in call._parameters.items() if name != link.parameter}
-        call.takes_object = _takes_object(rest)
+        call.takes_object = takes_object(rest)
         return call
 
     def called_as(self, data: Any) -> str:
@@ -100,7 +101,7 @@ class ModelCall:
             return "forward(model, batch)"
         link = self._link or LinkInput()
         names = set(argument_names(data))
-        given = [n for n in self._parameters if n in _PROVIDED - {"x"} or n in names]
+        given = [n for n in self._parameters if n in PROVIDED - {"x"} or n in names]
         if self.takes_object:
             given = ["data"]
         if link.decodes:
@@ -113,8 +114,8 @@ class ModelCall:
         """Return the arguments that the graph has, the model can do without, and nobody chose."""
         if self.takes_object or self._chosen:
             return []
-        names = set(argument_names(data)) - _PROVIDED
-        names -= {f"{name}_dict" for name in _PROVIDED} | {LINK}
+        names = set(argument_names(data)) - PROVIDED
+        names -= {f"{name}_dict" for name in PROVIDED} | {LINK}
         return [
             name
             for name, parameter in self._parameters.items()
@@ -177,7 +178,7 @@ class ModelCall:
         link = self._link or LinkInput()
         for name, parameter in self._parameters.items():
             required = parameter.default is inspect.Parameter.empty
-            if required and name not in {*_PROVIDED, *names, link.parameter}:
+            if required and name not in {*PROVIDED, *names, link.parameter}:
                 raise InputError(
                     f"Expected the graph to have `{name}`, which the model's forward requires "
                     f"(got {', '.join(sorted(names))}). Set `data.{name}`, or pass "
@@ -221,15 +222,8 @@ class ModelCall:
         A forward that stores what it computes (a normalised graph, say) would otherwise give it
         to the next candidate. One thread at a time: others would see what is being written.
         """
-        with self.lock:
-            before = [(m, dict(vars(m)), dict(m._buffers)) for m in self._modules]
-            try:
-                yield
-            finally:
-                for module, attributes, buffers in before:
-                    restore_attributes(module, attributes)
-                    if buffers:
-                        module._buffers.update(buffers)
+        with self.lock, attributes_restored(self._modules):
+            yield
 
     def _output(self, batch: Batch) -> Any:
         """Return what the model gives; with gradients where its forward takes some itself."""
@@ -294,15 +288,6 @@ def _links(batch: Batch, parameter: str) -> Any:
     return links
 
 
-def uncompiled(model: Any) -> Any:
-    """Return the model that `torch.compile` wraps, or the model itself.
-
-    Candidates differ in size from call to call, and each size would be compiled anew: the first
-    explanation took 112 seconds.
-    """
-    return getattr(model, "_orig_mod", model)
-
-
 def _check_model(model: Any) -> None:
     """Raise InputError if `model` is nothing that predicts."""
     if isinstance(model, type):
@@ -344,95 +329,3 @@ def _type_error(batch: Batch, error: KeyError) -> ModelError:
         f"it looks one up; the graph has {', '.join(batch.node_types)} and "
         f"{', '.join(map(str, batch.edge_types))}). Pass the graph that it was trained on."
     )
-
-
-def parameters_of(model: Any) -> dict[str, inspect.Parameter]:
-    """Return the named parameters of a model, those of what it wraps where it has none itself.
-
-    None at all where the model keeps them to itself, as those compiled by TorchScript do.
-    """
-    if isinstance(model, partial):
-        free = list(parameters_of(model.func).items())[len(model.args) :]
-        return {name: parameter for name, parameter in free if name not in model.keywords}
-    model = uncompiled(model)
-    if isinstance(model, Sequential):  # takes anything, and knows the names by itself
-        names = model.signature.param_dict
-        return {n: inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names}
-    inside = getattr(model, "module", None)  # what DataParallel and its like wrap
-    own = _own_parameters(model.forward if isinstance(model, torch.nn.Module) else model)
-    return own if own or inside is None else parameters_of(inside)
-
-
-def unwrap_partial(model: Any) -> Any:
-    """Return the model that arguments were bound to by `functools.partial`, or the model itself."""
-    return unwrap_partial(model.func) if isinstance(model, partial) else model
-
-
-def _own_parameters(forward: Any) -> dict[str, inspect.Parameter]:
-    try:
-        parameters = inspect.signature(forward).parameters
-    except (TypeError, ValueError):  # not written in Python
-        return {}
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return {name: each for name, each in parameters.items() if each.kind not in variadic}
-
-
-def _checked_parameters(model: Any) -> dict[str, inspect.Parameter]:
-    parameters = parameters_of(model)
-    if not parameters and not can_decode(model):
-        raise InputError(
-            f"Expected the model's forward to name its arguments (got {type(model).__name__}, "
-            "which names none). Pass `forward=lambda model, batch: …` to call the model your way."
-        )
-    return parameters
-
-
-def _chosen_parameters(
-    parameters: dict[str, inspect.Parameter], names: Sequence[str]
-) -> dict[str, inspect.Parameter]:
-    """Return the parameters that a user chose, and those for batching.
-
-    Raises:
-        InputError: If the forward has no parameter of a chosen name.
-    """
-    chosen = (names,) if isinstance(names, str) else tuple(names)
-    unknown = [name for name in chosen if name not in parameters]
-    if unknown or not parameters:
-        raise InputError(
-            f"Expected `arguments` to be among those of the model's forward, which are "
-            f"{', '.join(parameters) or 'not known'} (got {', '.join(unknown) or chosen}). "
-            "Choose of these."
-        )
-    batching = {*_PROVIDED - {"x", "edge_index"}, "batch_dict", LINK}
-    return {name: p for name, p in parameters.items() if name in chosen or name in batching}
-
-
-def _takes_object(parameters: dict[str, inspect.Parameter]) -> bool:
-    required = [n for n, p in parameters.items() if p.default is inspect.Parameter.empty]
-    return len(required) == 1 and not _GRAPH & set(parameters)
-
-
-def restore_attributes(module: torch.nn.Module, before: dict[str, Any]) -> None:
-    """Give a module the attributes back that it had, and no others.
-
-    A lazy module is left alone: its first call makes what has to stay.
-    """
-    now = vars(module)
-    if isinstance(module, LazyModuleMixin) or "_initialize_hook" in before:
-        return
-    if now.keys() == before.keys() and all(map(is_, now.values(), before.values())):
-        return
-    for name in now.keys() - before.keys():
-        del now[name]
-    for name, value in before.items():
-        if now.get(name, _MISSING) is not value:
-            now[name] = value
-
-
-def _lock_of(model: Any) -> Any:
-    """Return the lock of a model, the same for every pipeline that calls it."""
-    try:
-        with _LOCKS_GUARD:
-            return _LOCKS.setdefault(model, threading.RLock())
-    except TypeError:  # a callable that no weak reference can point to
-        return _COMMON_LOCK

@@ -12,8 +12,9 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from eigsearch.errors import InputError, UnsupportedError
+from eigsearch.inference.forward_parameters import parameters_of
 from eigsearch.inference.link_input import LINK
-from eigsearch.inference.model_call import Forward, parameters_of
+from eigsearch.inference.model_call import Forward
 
 BATCHING = ("batch", "batch_size", "ptr")  # recomputed for each batch of candidates
 

@@ -1,0 +1,56 @@
+"""What calls of a model write to it: undone afterwards, and one thread at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from operator import is_
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch.nn.modules.lazy import LazyModuleMixin
+
+_MISSING: Any = object()
+_LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_LOCKS_GUARD, _COMMON_LOCK = threading.Lock(), threading.RLock()
+
+
+@contextmanager
+def attributes_restored(modules: Sequence[torch.nn.Module]) -> Iterator[None]:
+    """Give modules back the attributes and buffers that they had before."""
+    before = [(m, dict(vars(m)), dict(m._buffers)) for m in modules]
+    try:
+        yield
+    finally:
+        for module, attributes, buffers in before:
+            restore_attributes(module, attributes)
+            if buffers:
+                module._buffers.update(buffers)
+
+
+def restore_attributes(module: torch.nn.Module, before: dict[str, Any]) -> None:
+    """Give a module the attributes back that it had, and no others.
+
+    A lazy module is left alone: its first call makes what has to stay.
+    """
+    now = vars(module)
+    if isinstance(module, LazyModuleMixin) or "_initialize_hook" in before:
+        return
+    if now.keys() == before.keys() and all(map(is_, now.values(), before.values())):
+        return
+    for name in now.keys() - before.keys():
+        del now[name]
+    for name, value in before.items():
+        if now.get(name, _MISSING) is not value:
+            now[name] = value
+
+
+def lock_of(model: Any) -> Any:
+    """Return the lock of a model, the same for every pipeline that calls it."""
+    try:
+        with _LOCKS_GUARD:
+            return _LOCKS.setdefault(model, threading.RLock())
+    except TypeError:  # a callable that no weak reference can point to
+        return _COMMON_LOCK
