@@ -14,8 +14,7 @@ from torch_geometric.nn import GINConv
 
 import eigsearch
 from eigsearch.counterfactual.explanation import FlipExplanation
-from eigsearch.errors import InputError, UnsupportedError
-from tests import typed_nets
+from eigsearch.errors import InputError
 from tests.reference import flip as twin
 from tests.search.brute import Net, random_graph
 
@@ -212,15 +211,3 @@ def test_flip_refuses_in_a_sentence(name: str) -> None:
 
 def _predicted(model: nn.Module, data: Data) -> int:
     return int(twin.predict(model, data, twin.undirected(data)).argmax())
-
-
-def test_flip_of_a_typed_graph_is_refused_in_a_sentence() -> None:
-    model = typed_nets.make(typed_nets.NodeNet, "HGT")
-    with pytest.raises(UnsupportedError, match="without types for a counterfactual"):
-        eigsearch.flip(model, typed_nets.shop(), node=("user", 0))
-
-
-def test_flip_of_a_link_is_refused_with_the_keywords_that_there_are() -> None:
-    with pytest.raises(TypeError, match=r"got `link`.*Choose of groups.*max_size") as caught:
-        eigsearch.flip(Net(0), random_graph(0), link=(0, 1))
-    assert "sparsity" not in str(caught.value)

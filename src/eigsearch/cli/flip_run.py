@@ -7,8 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from eigsearch import store
 from eigsearch.cli.console import print_line, print_table
+from eigsearch.cli.tables import row_subject
 from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.counterfactual.options import OTHERS, FlipOptions
 from eigsearch.datasets import GraphDataset
@@ -83,8 +86,8 @@ def print_flips(found: dict[str, Any], dataset: GraphDataset) -> None:
     """Print what changes each of the predictions as a table."""
     answers: Sequence[dict[str, Any]] = found["answers"]
     rows = [[each["index"], each["size"], each["sentence"]] for each in answers[:_SHOWN]]
-    kind = "graph" if dataset.task == "graph" else "node"
-    print_table(f"{dataset.name}: what changes the prediction", [kind, "size", "answer"], rows)
+    headers = [dataset.task, "size", "answer"]
+    print_table(f"{dataset.name}: what changes the prediction", headers, rows)
     if len(answers) > _SHOWN:
         print_line(f"… the first {_SHOWN} of them.")
     summary = f"{found['flipped']} of {found['count']} predictions flipped"
@@ -99,7 +102,7 @@ def _is_flipped(row: store.Row) -> bool:
 
 
 def _line(row: store.Row, config: dict[str, Any], names: Names) -> dict[str, Any]:
-    number = row["index"] if row["node"] is None else row["node"]
+    number = row_subject(row)
     if row["error"] is not None:
         return {"index": number, "flipped": False, "size": None, "sentence": row["error"]}
     answer = store.explanation_of(row, config)
@@ -114,11 +117,22 @@ def _line(row: store.Row, config: dict[str, Any], names: Names) -> dict[str, Any
     }
 
 
+def _removed_pairs(answer: FlipExplanation) -> list[Any]:
+    """Return the two ends of each removed edge, those of a typed graph with their types."""
+    if isinstance(answer.removed, Tensor):
+        return answer.removed.t().tolist()
+    return [
+        [[kind[0], u], [kind[2], v]]
+        for kind, edges in answer.removed.items()
+        for u, v in edges.t().tolist()
+    ]
+
+
 def _change(answer: FlipExplanation) -> dict[str, Any]:
     return {
         "flipped": answer.flipped,
         "size": answer.size,
-        "removed": answer.removed.t().tolist(),
+        "removed": _removed_pairs(answer),
         "added": answer.added.t().tolist(),
         "prediction_after": answer.prediction_after,
         "value_after": answer.value_after,

@@ -61,7 +61,7 @@ def print_explanations(path: Path, dataset: GraphDataset) -> None:
 def print_sentences(rows: Sequence[store.Row], manifest: store.Manifest, names: Names) -> None:
     """Print rows as sentences; rows that failed with the reason."""
     column = _kind(rows[0]) if rows else "graph"
-    sentences = [[_number(row), _sentence(row, manifest, names)] for row in rows[:_SHOWN]]
+    sentences = [[row_subject(row), _sentence(row, manifest, names)] for row in rows[:_SHOWN]]
     print_table(names.title, [column, "explanation"], sentences)
     if len(rows) > _SHOWN:
         flag = "--node" if column == "node" else "--index"
@@ -81,10 +81,11 @@ def _kind(row: store.Row) -> str:
     return "graph" if row["node"] is None else "node"
 
 
-def _number(row: store.Row) -> int | str:
-    """Return what a row is about, by number, a link by both of its ends."""
+def row_subject(row: store.Row) -> int | str:
+    """Return what a row is about, by number, a link by both of its ends; typed nodes by type."""
     if row.get("link") is None:
-        return row["index"] if row["node"] is None else row["node"]
+        number = row["index"] if row["node"] is None else row["node"]
+        return f"{row['node_type']} {number}" if row.get("node_type") else number
     types = row.get("link_types") or ("", "")
     ends = [f"{kind} {end}".strip() for kind, end in zip(types, row["link"], strict=True)]
     return "–".join(ends)
@@ -92,9 +93,9 @@ def _number(row: store.Row) -> int | str:
 
 def _line(row: store.Row, dataset: GraphDataset) -> list[Any]:
     if row["error"] is not None:
-        return [_number(row), *[None] * 6, row["error"]]
+        return [row_subject(row), *[None] * 6, row["error"]]
     return [
-        _number(row),
+        row_subject(row),
         target_name(dataset, row).name,
         target_name(dataset, row).number(row["value"]) if dataset.unit else row["value"],
         f"{row['size']} of {row['num_groups']}",

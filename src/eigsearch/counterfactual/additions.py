@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,11 @@ MAX_PAIRS = 10_000  # each is evaluated in every step
 _MOST_AROUND_A_NODE = 1_000  # pairs further away are left out where there are more
 
 
-def pairs_within_two_hops(data: Data, node: int | None = None) -> Tensor:
+def pairs_within_two_hops(data: Data, nodes: Sequence[int] = ()) -> Tensor:
     """Return the pairs of nodes that share a neighbour and no edge, `[2, A]`, each once.
 
-    For the prediction of a node these are the pairs around it: those of the node itself, then
-    those of its neighbours and so on, as long as there are at most 1,000.
+    For the prediction of a node, or of a link, these are the pairs around it: those of the node
+    itself, then those of its neighbours and so on, as long as there are at most 1,000.
 
     Raises:
         InputError: If there are more than 10,000.
@@ -33,8 +34,8 @@ def pairs_within_two_hops(data: Data, node: int | None = None) -> Tensor:
     row, column = near.row[upper], near.col[upper]
     apart = np.asarray(links[row, column]).reshape(-1) == 0
     pairs = np.column_stack([row[apart], column[apart]]).astype(np.int64)
-    if node is not None:
-        pairs = _around(pairs, links, node)
+    if nodes:
+        pairs = _around(pairs, links, nodes)
     if len(pairs) > MAX_PAIRS:
         raise InputError(
             f"Expected at most {MAX_PAIRS:,} pairs of nodes within two hops (got {len(pairs):,}). "
@@ -51,9 +52,9 @@ def _links(data: Data) -> csr_matrix:
     return csr_matrix((np.ones(2 * len(source)), ends), (nodes, nodes))
 
 
-def _around(pairs: np.ndarray, links: csr_matrix, node: int) -> np.ndarray:
-    """Return the pairs whose nearer end is as few hops from the node as needed to have few."""
-    hops = shortest_path(links, unweighted=True, indices=node)
+def _around(pairs: np.ndarray, links: csr_matrix, nodes: Sequence[int]) -> np.ndarray:
+    """Return the pairs whose nearer end is as few hops from a node as needed to have few."""
+    hops = shortest_path(links, unweighted=True, indices=list(nodes)).min(axis=0)
     distance = np.minimum(hops[pairs[:, 0]], hops[pairs[:, 1]])
     chosen = pairs[distance == 0]
     for most in np.unique(distance[np.isfinite(distance)]):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch._utils.gc_freeze import gc_frozen
 from eigsearch._utils.progress_bar import with_progress
@@ -15,8 +15,9 @@ from eigsearch.counterfactual.options import OTHERS, FlipOptions, shared_options
 from eigsearch.counterfactual.pipeline import FlipPipeline
 from eigsearch.errors import InputError
 from eigsearch.explanation import FailedExplanation
-from eigsearch.inputs.arguments import Classes, Nodes, parse_node, parse_target
+from eigsearch.inputs.arguments import Classes, Links, Nodes, parse_link, parse_node, parse_target
 from eigsearch.inputs.instance import Instance
+from eigsearch.inputs.typed_graph import LinkName, NodeName
 from eigsearch.options import takes_options
 from eigsearch.outcomes import check_on_error, explain_each
 from eigsearch.tasks.dataset import count_instances, dataset_instances
@@ -27,11 +28,12 @@ Pairs = bool | Tensor | Sequence[Sequence[int]]
 @takes_options(*OTHERS)
 def flip(
     model: Any,
-    data: Data,
+    data: Data | HeteroData,
     *,
     to: int | float | None = None,
     target: int | None = None,
-    node: int | None = None,
+    node: NodeName | None = None,
+    link: LinkName | None = None,
     add: Pairs = False,
     answers: int | None = None,
     max_size: int = 10,
@@ -44,14 +46,16 @@ def flip(
 
     Args:
         model: A trained model, called as PyG models are.
-        data: The graph. All of its nodes stay.
+        data: The graph, typed or not. All of its nodes stay.
         to: The class that is to be predicted; any other one by default. For a regression, the
             value to cross.
         target: The label, or the output of a regression, where a model has several.
-        node: The node whose prediction is to change; without it the model predicts graphs.
+        node: The node whose prediction is to change, in a typed graph as `("paper", 7)`.
+        link: The two nodes whose link is to be predicted, or no more, `(3, 7)`, in a typed graph
+            as `(("user", 3), ("movie", 7))`. Without node and link the model predicts graphs.
         add: Whether edges may be added as well: True for pairs of nodes that share a neighbour and
             no edge, or the pairs that may be joined, `[2, A]`. New edges have the commonest
-            attributes.
+            attributes. A typed graph gets none.
         answers: How many different sets to return, smallest first, as a list; one by default,
             which is not in a list. Fewer come back if there are no more.
         max_size: The most edges to change.
@@ -61,8 +65,8 @@ def flip(
             Then only bonds are added that RDKit can sanitise. Graphs with `smiles` need none.
         bonds: For molecules: what the columns of `edge_attr` stand for, of `"single"`,
             `"double"`, `"triple"` and `"aromatic"`; without it all bonds count as single.
-        **options: `task`, `return_type`, `forward`, `arguments`, `groups`, `engine`,
-            `max_batch_nodes` and `max_memory`, as in `explain`.
+        **options: `task`, `return_type`, `forward`, `arguments`, `groups`, `reverse`,
+            `target_link`, `engine`, `max_batch_nodes` and `max_memory`, as in `explain`.
 
     Returns:
         The explanation, whose `edge_mask` marks what is removed and whose `added` lists new edges;
@@ -72,7 +76,7 @@ def flip(
         to=to, add=add, answers=_count(answers), max_size=max_size, search=search,
         atoms=atoms, bonds=bonds,
     )  # fmt: skip
-    instance = Instance(data, parse_target(target), parse_node(node))
+    instance = Instance(data, parse_target(target), parse_node(node), parse_link(link))
     (found,) = FlipPipeline(model, shared_options(options), wanted).explain([instance])
     return found if answers is None else found.answers()
 
@@ -80,11 +84,12 @@ def flip(
 @takes_options(*OTHERS)
 def flip_dataset(
     model: Any,
-    dataset: Iterable[Data] | Data,
+    dataset: Iterable[Any] | Data | HeteroData,
     *,
     to: int | float | None = None,
     target: Classes | None = None,
     node: Nodes | None = None,
+    link: Links | None = None,
     add: Pairs = False,
     answers: int | None = None,
     max_size: int = 10,
@@ -101,10 +106,11 @@ def flip_dataset(
 
     Args:
         model: A trained model, called as PyG models are.
-        dataset: The graphs; one graph for a model that predicts nodes.
+        dataset: The graphs; one graph for a model that predicts nodes or links.
         to: As in `flip`, the same for all.
         target: As in `flip`, one for all or one for each.
-        node: The nodes whose predictions are to change: their numbers, or a mask.
+        node: The nodes whose predictions are to change, as in `explain_dataset`.
+        link: The links whose predictions are to change, as in `explain_dataset`.
         add: As in `flip`; pairs of nodes only where all predictions are about one graph.
         answers: As in `flip`; a number makes each answer a list.
         max_size: As in `flip`.
@@ -125,16 +131,16 @@ def flip_dataset(
     )  # fmt: skip
     check_pairs_fit(wanted, is_one_graph=isinstance(dataset, Data))
     chosen = shared_options(options)
-    total = count_instances(dataset, node)
+    total = count_instances(dataset, node, link)
     if workers is not None or ray is not None:
         from eigsearch.parallel import explain_many  # one process needs none of it
 
         found = explain_many(
-            model, dataset, node=node, target=target, options=chosen, workers=workers, ray=ray,
-            on_error=on_error, flip=wanted,
+            model, dataset, node=node, link=link, target=target, options=chosen, workers=workers,
+            ray=ray, on_error=on_error, flip=wanted,
         )  # fmt: skip
         return _as_asked(with_progress(found, total, progress), answers)
-    instances = dataset_instances(dataset, target, node)
+    instances = dataset_instances(dataset, target, node, link)
     each = explain_each(FlipPipeline(model, chosen, wanted), instances, on_error)
     return _frozen(_as_asked(with_progress(each, total, progress), answers))
 

@@ -13,8 +13,10 @@ from torch_geometric.data import Data
 from eigsearch.counterfactual.sentence import flip_sentence
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.explanation.checks import unreadable
+from eigsearch.explanation.sentence import class_names
 from eigsearch.explanation.serialization import from_plain, read_json
 from eigsearch.search import Curve
+from eigsearch.tasks import level_of
 
 _WRONG = (KeyError, TypeError, ValueError, RuntimeError, AttributeError, IndexError)
 
@@ -49,9 +51,12 @@ class FlipExplanation(SubgraphExplanation):
         return [replace(self, others=()), *self.others] if self.flipped else []
 
     @property
-    def removed(self) -> Tensor:
-        """The edges that are removed, `[2, R]`."""
-        return self.data.edge_index[:, self.edge_mask]
+    def removed(self) -> Any:
+        """The edges that are removed, `[2, R]`; a dict by edge type if the graph is typed."""
+        mask = self.edge_mask
+        if isinstance(mask, dict):
+            return {kind: self.data[kind].edge_index[:, mask[kind]] for kind in mask}
+        return self.data.edge_index[:, mask]
 
     @property
     def size(self) -> int:
@@ -60,7 +65,7 @@ class FlipExplanation(SubgraphExplanation):
 
     def sentence(self) -> str:
         """Return what changes the prediction, in one sentence."""
-        return flip_sentence(self, lambda index: f"class {index}", "edge")
+        return flip_sentence(self, class_names(self), "edge")
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers of the explanation, without graph and scores."""
@@ -123,7 +128,8 @@ class FlipExplanation(SubgraphExplanation):
         return FlipExplanation.from_dict(read_json(Path(path)), data)
 
     def __repr__(self) -> str:
-        where = "" if self.node is None else f"node={self.node}, "
+        subject = level_of(self.anchors).subject(self.anchors)
+        where = "".join(f"{name}={value}, " for name, value in subject.items())
         return (
             f"FlipExplanation({where}flipped={self.flipped}, removed={int(self.keep.sum())}, "
             f"added={self.added.size(1)}, value={self.value:.3f}, "

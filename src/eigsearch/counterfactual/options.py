@@ -16,7 +16,7 @@ from eigsearch.search.sizes import check_size
 
 # What a counterfactual shares with other explanations; a search or a ranking is none of it.
 SHARED = (
-    *("groups", "return_type", "task", "arguments", "forward"),
+    *("groups", "reverse", "target_link", "return_type", "task", "arguments", "forward"),
     *("engine", "max_batch_nodes", "max_memory"),
 )
 OTHERS = tuple(f.name for f in fields(Options) if f.name not in SHARED)
@@ -95,10 +95,10 @@ def shared_options(keywords: dict[str, Any]) -> Options:
                 "edges to change is searched among all of them."
             )
         if name not in SHARED:
-            known = [*SHARED, "node", "target", *(f.name for f in fields(FlipOptions))]
+            known = [*SHARED, "node", "link", "target", *(f.name for f in fields(FlipOptions))]
             raise TypeError(
-                "Expected a keyword of a counterfactual, whose predictions are of graphs and "
-                f"nodes (got `{name}`). Choose of {', '.join(known)}."
+                f"Expected a keyword of a counterfactual (got `{name}`). Choose of "
+                f"{', '.join(known)}."
             )
     return make_options(keywords)
 

@@ -32,7 +32,8 @@ class FlipPipeline:
     def explain(self, instances: Sequence[Instance]) -> list[FlipExplanation]:
         """Return the first answer for each instance; model calls are shared between them."""
         predictor = self._pipeline.predictor
-        _refuse_types(instances)
+        if self._flip.add is not False:
+            _refuse_types(instances)
         with eval_mode(predictor.model):
             predicted = predictor.predict(instances)
             questions = [
@@ -57,14 +58,14 @@ class FlipPipeline:
 
     def _described(self, config: dict[str, Any]) -> dict[str, Any]:
         """Return how an answer is obtained, without the options that it does not have."""
-        found = ("called_as", "read_as", "why_engine")
+        found = ("called_as", "read_as", "num_outputs", "why_engine")
         return {**self._config, **{name: config[name] for name in found}}
 
 
 def _refuse_types(instances: Sequence[Instance]) -> None:
-    """Raise UnsupportedError for typed graphs: which edges may be added to them is not known."""
+    """Raise UnsupportedError for typed graphs: of which type a new edge would be is not known."""
     if any(isinstance(instance.data, HeteroData) for instance in instances):
         raise UnsupportedError(
-            "Expected a graph without types for a counterfactual (got a HeteroData). Explain its "
-            "prediction with eigsearch.explain, or flip that of `data.to_homogeneous()`."
+            "Expected a graph without types for a counterfactual that adds edges (got a "
+            "HeteroData). Leave `add` out, so that edges are removed only."
         )

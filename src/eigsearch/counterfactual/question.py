@@ -22,6 +22,7 @@ from eigsearch.explanation.build import Provenance
 from eigsearch.inference.output_type import OutputType, resolve_target
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.search import Curve
+from eigsearch.tasks import level_of
 
 _CELLS = 1 << 24  # entries of keep-rows that are laid out together
 _NOTHING = np.zeros((1, 0), np.int64)
@@ -116,7 +117,7 @@ class Question:
     ) -> FlipExplanation:
         target = self.original.target
         _, prediction = resolve_target(self.output_type, output[0], target.index)
-        added = self.toggles.added(toggles).to(self.original.source.edge_index.device)
+        added = self.toggles.added(toggles).to(self.original.data.edge_index.device)
         changed = {
             "added": added,
             "prediction_after": prediction,
@@ -159,7 +160,6 @@ class Question:
             group=original.groups.index,
             curve=Curve.empty(),
             found=found,
-            node=original.source_node,
             edges=original.edges,
             engine=self.provenance.engine,
             config={
@@ -168,6 +168,7 @@ class Question:
                 "return_type": target.return_type,
             },
             additions=self.toggles.additions,
+            **level_of(original.anchors).subject(original.named_anchors),
             **changed,
         )
 

@@ -104,7 +104,7 @@ def make_toggles(
         return Toggles(original, own, own, np.full((len(own), 2), -1))
     data = instance.data
     if options.add is True:
-        pairs = pairs_within_two_hops(data, instance.node)
+        pairs = pairs_within_two_hops(data, original.source_anchors)
     else:
         pairs = check_pairs(options.add, data)
     groups = make_groups(predictor.options.groups, data).index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +36,7 @@ class TargetName:
         """Return the name of an output that nobody named: its number, or that there is a link."""
         if is_regression(explanation):
             return TargetName(f"output {explanation.target}")
-        outputs = explanation.config.get("num_outputs")
-        level = level_of(explanation.anchors)
-        return TargetName(level.class_name(explanation.target, outputs))
+        return TargetName(class_names(explanation)(explanation.target))
 
     def number(self, value: float) -> str:
         """Return a value of the output with its unit.
@@ -49,6 +48,12 @@ class TargetName:
         if self.unit and 0 < abs(value) < _SMALL:
             text = f"{value:.2g}".replace("-", "−")
         return f"{text} {self.unit}" if self.unit else text
+
+
+def class_names(explanation: SubgraphExplanation) -> Callable[[int], str]:
+    """Return what calls classes that nobody named: by their number, or that there is a link."""
+    level, outputs = level_of(explanation.anchors), explanation.config.get("num_outputs")
+    return lambda index: level.class_name(index, outputs)
 
 
 def sentence(explanation: SubgraphExplanation, target: TargetName, unit: str) -> str:

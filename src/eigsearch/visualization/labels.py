@@ -80,12 +80,17 @@ class Names:
             return self.class_names[index]
         return f"class {index}"
 
+    def class_of(self, explanation: Any, index: int) -> str:
+        """Return the name of a class of an explanation; of a link that nobody named, that it is."""
+        known = self.class_names and 0 <= index < len(self.class_names)
+        return self.class_name(index) if known else sentences.class_names(explanation)(index)
+
     def target_name(self, explanation: Any) -> TargetName:
         """Return what the explained class is called, or the value of a regression."""
         default, index = TargetName.of(explanation), explanation.target
         names = self.output_names or ()
         if not is_regression(explanation):
-            return TargetName(self.class_name(index))
+            return TargetName(self.class_of(explanation, index))
         return TargetName(names[index] if index < len(names) else default.name, self.unit)
 
     def labels(self, data: Data) -> list[str] | None:

@@ -14,7 +14,7 @@ from eigsearch.visualization.labels import Names
 def sentence(explanation: SubgraphExplanation, names: Names, unit: str) -> str:
     """Return the explanation in one sentence; `unit` is the singular of what is counted."""
     if isinstance(explanation, FlipExplanation):
-        return flip_sentence(explanation, names.class_name, unit)
+        return flip_sentence(explanation, lambda i: names.class_of(explanation, i), unit)
     return sentences.sentence(explanation, names.target_name(explanation), unit)
 
 

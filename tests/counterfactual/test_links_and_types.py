@@ -1,0 +1,160 @@
+"""`flip` of links and typed graphs against every set of edges, tried one plain call at a time."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch_geometric.data import HeteroData
+
+import eigsearch
+from eigsearch.counterfactual.explanation import FlipExplanation
+from eigsearch.errors import UnsupportedError
+from tests.properties.test_links import LinkNet as PlainNet
+from tests.properties.test_links import graph
+from tests.reference import flip as twin
+from tests.reference import typed_twin
+from tests.typed_nets import REVERSE, LinkNet, NodeNet, make, shop
+
+LINK = (("user", 0), ("item", 2))
+
+
+def one(*args: Any, **options: Any) -> FlipExplanation:
+    found = eigsearch.flip(*args, **options)
+    assert isinstance(found, FlipExplanation)
+    return found
+
+
+@torch.no_grad()
+def logit(model: Any, edges: Any, link: tuple[int, int]) -> float:
+    data = graph()
+    both = torch.tensor([*edges, *((v, u) for u, v in edges)]).reshape(-1, 2).t().long()
+    return float(model(data.x, both, torch.tensor([link]).t()))
+
+
+def balanced(link: tuple[int, int]) -> PlainNet:
+    """Return a network that is not sure about a link."""
+    model = PlainNet().eval()
+    with torch.no_grad():
+        model.head.bias -= (logit(model, twin.undirected(graph()), link) - 0.05) / 4
+    return model
+
+
+@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize("link", [(0, 5), (8, 1), (4, 4)])
+def test_flip_link_exhaustive_finds_the_smallest_sets_of_all(
+    link: tuple[int, int], add: bool
+) -> None:
+    model, data = balanced(link), graph()
+    edges = twin.undirected(data)
+    pool = edges + (twin.within_two_hops(data) if add else [])
+    expected: set[frozenset[tuple[int, int]]] = set()
+    for size in (1, 2):
+        sets = map(frozenset, combinations(pool, size))
+        expected = {s for s in sets if logit(model, sorted(set(edges) ^ s), link) < 0}
+        if expected:
+            break
+    found = eigsearch.flip(
+        model, data, link=link, search="exhaustive", answers=500, max_size=2, add=add
+    )
+    assert isinstance(found, list)
+    assert {pairs_of(f) for f in found if f.size == found[0].size} == expected
+    assert expected
+
+
+def pairs_of(found: FlipExplanation) -> frozenset[tuple[int, int]]:
+    pairs = torch.cat([found.removed, found.added], dim=1).t().tolist()
+    return frozenset((min(u, v), max(u, v)) for u, v in pairs)
+
+
+def test_flip_link_says_that_there_is_none_any_more() -> None:
+    found = one(balanced((0, 5)), graph(), link=(0, 5))
+    assert (found.link, found.node) == ((0, 5), None)
+    assert (found.prediction, found.prediction_after) == (1, 0)
+    assert found.sentence().startswith("P(link) = ")
+    assert "the prediction is no link" in found.sentence()
+    assert "link=(0, 5)" in repr(found)
+
+
+def test_flip_link_drop_never_counts_the_link_itself() -> None:
+    data = graph()
+    data.edge_index = torch.cat([data.edge_index, torch.tensor([[0, 5], [5, 0]])], dim=1)
+    kept = one(balanced((0, 5)), graph(), link=(0, 5))
+    found = one(balanced((0, 5)), data, link=(0, 5), target_link="drop")
+    assert pairs_of(found) == pairs_of(kept)
+
+
+def test_flip_dataset_links_are_those_of_single_calls() -> None:
+    model, links = balanced((0, 5)), torch.tensor([[0, 8], [5, 1]])
+    for workers in (None, 2):
+        several = list(eigsearch.flip_dataset(model, graph(), link=links, workers=workers))
+        assert [found.link for found in several] == [(0, 5), (8, 1)]
+        for found in several:
+            assert pairs_of(found) == pairs_of(one(model, graph(), link=found.link))
+
+
+@torch.no_grad()
+def typed_logit(model: Any, data: HeteroData, edges: Any) -> float:
+    part, nodes = typed_twin.subgraph(data, edges, LINK, induced=False)
+    pair = torch.tensor([[nodes[0][1]], [nodes[1][1]]])
+    return float(model(part.x_dict, part.edge_index_dict, pair))
+
+
+@pytest.mark.parametrize(("encoder", "sign"), [("HeteroConv SAGE", 1), ("HGT", -1)])
+def test_flip_typed_link_exhaustive_finds_the_smallest_sets_of_all(encoder: str, sign: int) -> None:
+    data, inner = shop(), make(LinkNet, encoder)
+    edges = [(kind, c) for kind in data.edge_types for c in range(data[kind].num_edges)]
+    before = typed_logit(inner, data, edges)
+
+    class Unsure(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x_dict: Any, edge_index_dict: Any, edge_label_index: Any) -> Any:
+            found = self.inner(x_dict, edge_index_dict, edge_label_index)
+            return sign * (found - before) + 0.02
+
+    model = Unsure().eval()
+    group = typed_twin.group_edges(data, edges, REVERSE)
+    names = sorted(set(group))
+    expected: set[frozenset[int]] = set()
+    for size in (1, 2):
+        for chosen in combinations(names, size):
+            rest = [e for e, g in zip(edges, group, strict=True) if g not in chosen]
+            if typed_logit(model, data, rest) < 0:
+                expected.add(frozenset(chosen))
+        if expected:
+            break
+    found = eigsearch.flip(model, data, link=LINK, search="exhaustive", answers=200, max_size=2)
+    assert isinstance(found, list)
+    smallest = {
+        frozenset(group[n] for n, removed in enumerate(f.flat_edge_mask.tolist()) if removed)
+        for f in found
+        if f.size == found[0].size
+    }
+    assert smallest == expected
+    assert list(found[0].removed) == data.edge_types
+
+
+def test_flip_typed_node_survives_json_and_a_page(tmp_path: Path) -> None:
+    found = one(make(NodeNet, "HeteroConv GAT"), shop(), node=("user", 0))
+    assert found.flipped
+    back = FlipExplanation.load(found.save(tmp_path / "flip.json"))
+    assert (back.node, back.sentence()) == (found.node, found.sentence())
+    assert str(back.removed) == str(found.removed)
+    assert "the prediction is" in found.save(tmp_path / "flip.html").read_text()
+
+
+def test_flip_typed_graph_with_additions_is_refused_in_a_sentence() -> None:
+    with pytest.raises(UnsupportedError, match=r"adds edges .*Leave `add` out"):
+        eigsearch.flip(make(NodeNet, "HGT"), shop(), node=("user", 0), add=True)
+
+
+def test_flip_unknown_keyword_is_refused_with_the_keywords_that_there_are() -> None:
+    with pytest.raises(TypeError, match=r"got `links`.*Choose of groups.*max_size") as caught:
+        eigsearch.flip(PlainNet(), graph(), links=(0, 1))
+    assert "sparsity" not in str(caught.value)
