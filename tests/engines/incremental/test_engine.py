@@ -63,7 +63,10 @@ def candidate_sets(instance: PreparedInstance, seed: int = 0) -> list[Request]:
 
 
 def assert_same(model: Any, requests: Sequence[Request], max_rows: int | None = None) -> None:
+    first = requests[0].instance
     model_call = ModelCall(model)
+    if len(first.anchors) > 1:
+        model_call = model_call.with_link(first.readable)
     with eval_mode(model):
         engine = IncrementalEngine(model_call, max_rows)
         assert all(engine.serves(request) for request in requests)

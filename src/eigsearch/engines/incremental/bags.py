@@ -10,7 +10,6 @@ from torch import Tensor
 
 from eigsearch._utils.hashing import hashes
 from eigsearch.engines.incremental.context import EvalContext
-from eigsearch.engines.incremental.errors import Deeper
 from eigsearch.engines.incremental.index.arrays import (
     Array,
     distinct,
@@ -78,8 +77,7 @@ def bags(
     inverses = [rows_on(layout, space) for layout in layouts]
     table, ptr = space.table, space.ptr
     if side == 0:
-        if context.distance is not None:
-            raise Deeper(None)
+        context.need_all_rows()
         table, ptr, message = context.once(Messages.by_source, space)
         context.reached = max(context.reached, table.depth)
         inverses = [inverse.take(message) for inverse in inverses]

@@ -99,11 +99,16 @@ class EvalContext:
 
     @cached_property
     def distance(self) -> Array | None:
-        """How many hops each node is away from the explained one, where that bounds rows."""
+        """How many hops each node is away from the explained ones, where that bounds rows."""
         if not self.instances[0].anchors or self._depth is None:
             return None
         chunks = self.timelines.chunks
         return np.concatenate([hop_distance(chunk.request.instance) for chunk in chunks])
+
+    def need_all_rows(self) -> None:
+        """Raise Deeper where nodes out of reach of the explained ones have no rows."""
+        if self.distance is not None:
+            raise Deeper(None)
 
     def make_room(self, rows: int, links: int) -> None:
         """Raise TooLarge where fewer candidates would take less than what exceeds the budget.
@@ -155,13 +160,13 @@ class EvalContext:
 
 
 def hop_distance(instance: PreparedInstance) -> Array:
-    """Return how many hops each node is away from the explained one, along the edges."""
+    """Return how many hops each node is away from the nearest explained one, along the edges."""
     source, target, _ = instance.edge_arrays
     distance = np.full(instance.num_nodes, NEVER)
-    assert instance.node is not None
-    distance[instance.node] = 0
+    anchors = list(instance.anchors)
+    distance[anchors] = 0
     hops, frontier = 0, np.zeros(len(distance), bool)
-    frontier[instance.node] = True
+    frontier[anchors] = True
     while frontier.any():
         hops += 1
         reached = np.zeros_like(frontier)

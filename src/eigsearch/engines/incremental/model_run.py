@@ -23,6 +23,7 @@ from eigsearch.engines.incremental.state_tensor import (
 from eigsearch.errors import EigsearchError
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inputs.instance import level_in
+from eigsearch.tasks import level_of
 
 
 def run_model(model_call: ModelCall, context: EvalContext) -> Tensor:
@@ -70,8 +71,12 @@ def _inputs(run: Run, model_call: ModelCall) -> Any:
     batch.batch = run.index("batch")
     batch.num_nodes = Count(NUM_NODES)
     batch._num_graphs = context.num_candidates
+    inputs = level_of(first.anchors).model_inputs
     for name in filter(model_call.needs, first.attributes):
-        batch[name] = _attribute(run, name)
+        if name not in inputs:
+            batch[name] = _attribute(run, name)
+    for name in inputs:
+        batch[name] = run.links()
     if model_call.needs("ptr"):
         batch.ptr = run.index("ptr")
     return batch
@@ -102,21 +107,21 @@ def _per_candidate(context: EvalContext, name: str) -> Tensor:
 def _result(run: Run, output: Any) -> Tensor:
     """Return one row for each candidate."""
     context = run.context
-    if isinstance(output, StateTensor):
-        if not context.instances[0].anchors:
-            raise NotServed("The model predicts nodes.")
-        state = whole(run, output)
-        rows = explained_rows(context, state.entries, state.value)
-        return rows[:, None] if rows.dim() == 1 else rows
-    if isinstance(output, IndexTensor) or context.instances[0].anchors:
-        raise NotServed("The model's output is not one row for each node.")
-    return _candidate_rows(output, context.num_candidates)
+    subject = level_of(context.instances[0].anchors).name
+    by_node = isinstance(output, StateTensor)
+    if by_node is not (subject == "node") or isinstance(output, IndexTensor):
+        raise NotServed(f"The model's output is not one row for each {subject}.")
+    if not by_node:
+        return _candidate_rows(output, context.num_candidates, subject)
+    state = whole(run, output)
+    rows = explained_rows(context, state.entries, state.value)
+    return rows[:, None] if rows.dim() == 1 else rows
 
 
-def _candidate_rows(output: Tensor, candidates: int) -> Tensor:
+def _candidate_rows(output: Tensor, candidates: int, subject: str) -> Tensor:
     if candidates == 1 and output.dim() < 2:  # many models squeeze the row of a single graph
         return output.reshape(1, -1)
     rows = output[:, None] if output.dim() == 1 else output
     if rows.dim() != 2 or rows.size(0) != candidates:
-        raise NotServed("The model's output is not one row for each graph.")
+        raise NotServed(f"The model's output is not one row for each {subject}.")
     return rows

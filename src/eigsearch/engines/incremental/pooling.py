@@ -64,6 +64,7 @@ def _summed(flat: Tensor, member: Tensor, ptr: Tensor, mode: str) -> Tensor:
 
 def pool_nodes(context: EvalContext, entries: Layout, value: Tensor, mode: str) -> Tensor:
     """Return the sum, mean, maximum, … over the nodes of each candidate."""
+    context.need_all_rows()
     table = entries.space
     if isinstance(table, Pairs):
         member, ptr = context.tensor(entries.inverse), context.tensor(table.ptr)
@@ -92,17 +93,20 @@ def active_rows(context: EvalContext, entries: Layout) -> tuple[Tensor, Tensor]:
     return context.tensor(rows), context.tensor(context.presence.pairs.ptr)
 
 
-def explained_rows(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:
-    """Return the state of the explained node in each candidate."""
-    timelines = context.timelines
+def explained_rows(context: EvalContext, entries: Layout, value: Tensor, which: int = 0) -> Tensor:
+    """Return the state of the explained node, or of one end of a link, in each candidate."""
+    if not isinstance(entries.space, StateTable):
+        raise NotServed("What it reads at explained nodes is not one row for each node.")
+    rows = context.once(_explained, context, entries, which)
+    return value.index_select(0, rows)
+
+
+def _explained(context: EvalContext, entries: Layout, which: int) -> Tensor:
+    timelines, table = context.timelines, entries.space
+    assert isinstance(table, StateTable)
     line, time = timelines.candidates
-    explained = np.asarray([chunk.request.instance.node for chunk in timelines.chunks])
-    node_time = timelines.time_ptr.take((timelines.node_ptr[:-1] + explained)[line]) + time
-    table = entries.space
-    if not isinstance(table, StateTable):
-        raise NotServed("The model's output is not one row for each node.")
-    rows = entries.inverse.take(table.find(node_time))
-    return value.index_select(0, context.tensor(rows))
+    node_time = timelines.time_ptr.take(timelines.anchors[:, which].take(line)) + time
+    return context.tensor(entries.inverse.take(table.find(node_time)))
 
 
 def carried_sum(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:

@@ -18,7 +18,10 @@ from eigsearch.engines.incremental.layout import Pairs
 
 
 class Presence:
-    """The nodes of each candidate: all of them, or in edge-induced subgraphs those with an edge."""
+    """The nodes of each candidate: all of them, or in edge-induced subgraphs those with an edge.
+
+    Nodes that a prediction is about are always there.
+    """
 
     def __init__(self, timelines: Timelines) -> None:
         self.timelines = timelines
@@ -42,7 +45,7 @@ class Presence:
         return int(self.timelines.counts @ np.diff(self.timelines.node_ptr))
 
     def at(self, node: Array, time: Array) -> Array:
-        """Return whether each node has an edge at each time."""
+        """Return whether each node is there at each time."""
         timelines = self.timelines
         if not timelines.toggling:
             return timelines.first_edge_at.take(node) <= time
@@ -51,12 +54,16 @@ class Presence:
 
     @cached_property
     def _degrees(self) -> tuple[StateTable, Array]:
-        """The rows of toggling timelines at which a node's edges change, and their number then."""
+        """The rows of toggling timelines at which a node's edges change, and their number then.
+
+        What keeps an explained node in place counts as one more.
+        """
         timelines = self.timelines
         edges, table = timelines.edges, self.table
         there, change = edges.appears_at == 0, edges.changes_at.nonzero()[0]
         step = np.where(there.take(change), -1, 1)
-        degree = np.zeros(len(table), np.int64)
+        stays = np.bincount(timelines.anchors.ravel(), minlength=len(timelines.node))
+        degree = stays.take(table.node)
         for end in (edges.source, edges.target):
             degree += np.bincount(end[there], minlength=len(timelines.node)).take(table.node)
             row = table.find(

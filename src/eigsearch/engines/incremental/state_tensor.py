@@ -213,9 +213,9 @@ class IndexTensor(LiftedTensor):
 
     Attributes:
         edges: The edges, for `edge_index` and its rows.
-        side: Which end of the edges: 0 source, 1 target; for `edge_index` what its row 0 is.
-        role: "edge_index", "end", "batch", "nodes", "loops" (each node twice) or "membership"
-            (each node, and its candidate).
+        side: Which end of edges or links: 0 source, 1 target; of both ends, what row 0 is.
+        role: "edge_index", "end", "batch", "nodes", "loops" (each node twice), "membership"
+            (each node, and its candidate), "links" (one for each candidate) or "link" (an end).
     """
 
     edges: EdgeList | None
@@ -270,6 +270,18 @@ class Run:
         size = _NODES if edges is None else self.num_edges(edges)
         shape = (2, size) if role in ("edge_index", "loops", "membership") else (size,)
         return self._index(role, edges, side, torch.Size(shape))
+
+    def links(self) -> IndexTensor:
+        """Return the pairs of nodes to predict: one link for each candidate."""
+        return self._index("links", None, 0, torch.Size((2, self.context.num_candidates)))
+
+    def link_ends(self, links: IndexTensor, which: int) -> IndexTensor:
+        """Return one end of each link."""
+        return self._index("link", None, which ^ links.side, links.shape[1:])
+
+    def turned(self, index: IndexTensor) -> IndexTensor:
+        """Return edges or links with their ends swapped."""
+        return self._index(index.role, index.edges, 1 - index.side, index.shape)
 
     def reshaped(self, index: IndexTensor, shape: torch.Size) -> IndexTensor:
         """Return the same structure, broadcast to a shape."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from eigsearch.engines.incremental.errors import NotServed
@@ -12,7 +13,14 @@ from eigsearch.engines.incremental.index.state_table import StateTable
 from eigsearch.engines.incremental.index.timelines import EdgeList
 from eigsearch.engines.incremental.joining import gathered, joined
 from eigsearch.engines.incremental.layout import Layout, edges_of
-from eigsearch.engines.incremental.state_tensor import LiftedTensor, Pending, Run, StateTensor
+from eigsearch.engines.incremental.pooling import explained_rows
+from eigsearch.engines.incremental.state_tensor import (
+    IndexTensor,
+    LiftedTensor,
+    Pending,
+    Run,
+    StateTensor,
+)
 
 
 def align(run: Run, states: Sequence[StateTensor]) -> tuple[Layout, list[Tensor]]:
@@ -73,6 +81,8 @@ def as_messages(run: Run, state: StateTensor, edges: EdgeList | None) -> StateTe
 def gather(run: Run, tensor: Any, index: Any) -> Any:
     """Return what is at the ends of edges, or for each node what its candidate has."""
     context = run.context
+    if index.role in ("links", "link") and isinstance(tensor, StateTensor):
+        return _at_links(run, tensor, index)
     if index.dim() > 1:
         raise NotServed("It picks single elements by the structure.")
     if index.role == "nodes" and isinstance(tensor, StateTensor):
@@ -92,11 +102,21 @@ def gather(run: Run, tensor: Any, index: Any) -> Any:
     return run.state(entries, state.value)
 
 
+def _at_links(run: Run, tensor: StateTensor, index: IndexTensor) -> Tensor:
+    """Return what is at one end of the link of each candidate, or at both: a plain tensor."""
+    if index.role == "links":
+        both = [_at_links(run, tensor, run.link_ends(index, end)) for end in (0, 1)]
+        return torch.stack(both)
+    state = whole(run, tensor)
+    return explained_rows(run.context, state.entries, state.value, index.side)
+
+
 def _spread_candidates(run: Run, tensor: Tensor) -> StateTensor:
     """Return for each node of each candidate what the candidate has."""
     context = run.context
     if tensor.size(0) != context.num_candidates:
         raise NotServed("It reads another tensor by `batch`.")
+    context.need_all_rows()
     context.make_room(0, context.presence.num_pairs)
     entries = Layout(
         context.presence.pairs, context.presence.pairs.candidate, context.num_candidates

@@ -51,10 +51,13 @@ def structure_item(run: Run, index: IndexTensor, key: Any) -> IndexTensor:
         if picks and index.role == "edge_index":
             return run.index("edge_index", _subset(run, index, key[1]), index.side)
         key = key[0] if is_full(key[1]) else key
-    if index.role == "edge_index" and isinstance(key, int) and -2 <= key < 2:
-        return run.index("end", index.edges, (key % 2) ^ index.side)
-    if index.role == "edge_index" and isinstance(key, list) and key == [1, 0]:
-        return run.index("edge_index", index.edges, 1 - index.side)
+    if isinstance(key, int) and -2 <= key < 2:
+        if index.role == "links":
+            return run.link_ends(index, key % 2)
+        if index.role == "edge_index":
+            return run.index("end", index.edges, (key % 2) ^ index.side)
+    if index.role in ("edge_index", "links") and isinstance(key, list) and key == [1, 0]:
+        return run.turned(index)
     if index.role in ("loops", "membership") and isinstance(key, int):
         return run.index("batch" if index.role == "membership" and key % 2 else "nodes")
     raise NotServed("It reads the structure in a way that is not known.")

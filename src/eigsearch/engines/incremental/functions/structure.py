@@ -47,7 +47,7 @@ def extreme(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, A
         return _common_extreme(run, tensor, func.__name__)
     if not isinstance(tensor, IndexTensor):
         return along_dim(run, func, args, kwargs)
-    if len(args) > 1 or kwargs or tensor.role == "loops":
+    if len(args) > 1 or kwargs or tensor.role in ("loops", "links", "link"):
         raise NotServed("It reads the structure in a way that is not known.")
     size = run.context.num_candidates if tensor.role == "batch" else NUM_NODES
     return torch.tensor(size - 1 if func.__name__ == "max" else 0, device=run.context.device)
@@ -91,12 +91,12 @@ def rows_of_structure(
             raise NotServed("It goes through nodes or edges one by one.")
         return along_dim(run, func, args, kwargs)
     given = given_sizes((*args[1:], *kwargs.values()))
-    if tensor.role == "edge_index":
+    if tensor.role in ("edge_index", "links"):
         if name in ("unbind", "__iter__") and given in ((), (0,)):
-            ends = [run.index("end", tensor.edges, side ^ tensor.side) for side in (0, 1)]
+            ends = [structure_item(run, tensor, side) for side in (0, 1)]
             return iter(ends) if name == "__iter__" else tuple(ends)
         if name == "flip" and given in ((0,), (-2,)):
-            return run.index("edge_index", tensor.edges, 1 - tensor.side)
+            return run.turned(tensor)
         if name == "select" and given[0] == 0:
             return structure_item(run, tensor, given[1])
     raise NotServed("It reads the structure in a way that is not known.")

@@ -211,11 +211,18 @@ class Timelines:
 
     @cached_property
     def first_edge_at(self) -> Array:
-        """When each node of growing timelines gets its first edge."""
+        """From when on each node of growing timelines is there: since its first edge."""
         first = np.full(len(self.node), NEVER)
         for end in (self.edges.source, self.edges.target):
             np.minimum.at(first, end, self.edges.appears_at)
+        first[self.anchors.ravel()] = 0  # which stay without an edge
         return first
+
+    @cached_property
+    def anchors(self) -> Array:
+        """The nodes that the prediction of each timeline is about, none for graphs."""
+        anchors = [chunk.request.instance.anchors for chunk in self.chunks]
+        return np.asarray(anchors, np.int64) + self.node_ptr[:-1, None]
 
     @cached_property
     def edge_induced(self) -> bool:
