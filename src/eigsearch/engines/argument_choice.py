@@ -8,7 +8,9 @@ from torch_geometric.data import Data, HeteroData
 
 from eigsearch._utils.tolerances import ENGINES, outputs_close
 from eigsearch.engines.batched.disjoint_union import full_graph
+from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.batched.model_input import model_input
+from eigsearch.engines.plain_values import has_plain_values, plain_forms
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import short_row
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH
@@ -33,6 +35,9 @@ def choose_arguments(
     if not model_call.optional_arguments(instance.data):
         return model_call, ""
     (prepared,) = level.prepare([instance], groups, WHOLE_GRAPH)
+    if prepared.schema is None and has_plain_values(prepared.data, model_call):
+        forms = plain_forms([prepared], BatchedEngine(model_call)).levels
+        prepared.levels.update({name: (form, 0) for name, form in forms.items()})
     with torch.inference_mode():
         return _compare(model_call, prepared)
 

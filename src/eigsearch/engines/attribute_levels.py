@@ -19,6 +19,7 @@ from eigsearch._utils.tolerances import ENGINES, outputs_close
 from eigsearch.candidates import ExplicitMasks, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.model_memory import ModelMemory
+from eigsearch.engines.plain_values import has_plain_values, plain_forms
 from eigsearch.engines.request import Request
 from eigsearch.errors import InputError, MemoryBudgetError, UnsupportedError
 from eigsearch.inference.model_call import ModelCall
@@ -59,6 +60,22 @@ def settle_levels(
     for instance in instances:
         for name in settled.keys() & set(instance.attributes):
             instance.levels[name] = settled[name], instance.level(name)[1]
+    _settle_plain_values(instances, engine, memory)
+
+
+def _settle_plain_values(
+    instances: Sequence[PreparedInstance], engine: BatchedEngine, memory: ModelMemory
+) -> None:
+    """Set the levels of attributes that are no tensors."""
+    for instance in instances:
+        if not has_plain_values(instance.data, engine.model_call):
+            continue
+        key = instance.signature
+        if key not in memory.plain_forms:
+            alike = [other for other in instances if other.signature == key]
+            memory.plain_forms[key] = plain_forms(alike, engine)
+        levels = memory.plain_forms[key].levels
+        instance.levels.update({name: (level, 0) for name, level in levels.items()})
 
 
 def _refuse_levels_of_types(chosen: Mapping[str, str]) -> None:

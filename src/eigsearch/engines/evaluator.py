@@ -213,6 +213,11 @@ class AutoEvaluator:
             return _NO_BATCH
         return _SORTS if self.batched.model_call.sorts_nodes else _DEPENDS
 
+    def values_note(self, instance: PreparedInstance) -> str:
+        """Return what a user should know about attributes that are no tensors."""
+        forms = self.memory.plain_forms.get(instance.signature)
+        return forms.note if forms else ""
+
     def serves_incrementally(self, instance: PreparedInstance) -> bool:
         """Return whether the incremental engine serves the model, as far as is known.
 

@@ -14,6 +14,7 @@ from eigsearch.candidates import FullGraph
 from eigsearch.engines.attribute_levels import open_names, settle_levels
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.model_memory import ModelMemory
+from eigsearch.engines.plain_values import has_plain_values
 from eigsearch.engines.request import Request
 from eigsearch.errors import EigsearchError, ModelError
 from eigsearch.inference.receptive_field import counted_calls, expected_field, wider_fields
@@ -58,9 +59,9 @@ class FieldFinder:
         """
         if not level.has_computation_graphs:
             prepared = level.prepare(instances, self._groups, WHOLE_GRAPH)
-            settle_levels(prepared, self._levels, self._engine, self._memory)
+            self.settle_levels(prepared)
             return prepared, None
-        self._settle_levels(level, instances[0])
+        self._settle_levels_of_graph(level, instances[0])
         self._expected = expected = self._whole_rows(level, instances)
         assert self.field is not None
         for field in wider_fields(self.field):
@@ -96,16 +97,20 @@ class FieldFinder:
         self.field = WHOLE_GRAPH
         return False
 
-    def _settle_levels(self, level: TaskLevel, instance: Instance) -> None:
+    def settle_levels(self, instances: Sequence[PreparedInstance]) -> None:
+        """Settle what the attributes of graphs belong to."""
+        settle_levels(instances, self._levels, self._engine, self._memory)
+
+    def _settle_levels_of_graph(self, level: TaskLevel, instance: Instance) -> None:
         """Settle levels on the whole graph, before computation graphs are cut by them."""
         if isinstance(instance.data, Data):
             validate_graph(instance.data)
-            if not self._levels and not open_names(instance.data, self._engine.model_call):
+            call, data = self._engine.model_call, instance.data
+            if not (self._levels or open_names(data, call) or has_plain_values(data, call)):
                 return
         elif not self._levels:
             return
-        whole = level.prepare([instance], self._groups, WHOLE_GRAPH)
-        settle_levels(whole, self._levels, self._engine, self._memory)
+        self.settle_levels(level.prepare([instance], self._groups, WHOLE_GRAPH))
 
     def _sees_enough(
         self, prepared: Sequence[PreparedInstance], rows: Tensor, expected: Tensor

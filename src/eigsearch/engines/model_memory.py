@@ -56,6 +56,7 @@ class ModelMemory:
         reasons: Why the incremental engine does not serve graphs, by their attributes.
         last_ops: The model's last operation, by the attributes of graphs.
         levels: Whether attributes belong to nodes, edges or the graph, by those of graphs.
+        plain_forms: How attributes that are no tensors reach the model, by those of graphs.
         field: How far the model sees; None where that is not known.
         isolated_nodes: Whether nodes without edges were seen not to matter to others.
     """
@@ -66,6 +67,7 @@ class ModelMemory:
     reasons: dict[tuple[str, ...], str] = field(default_factory=dict)
     last_ops: dict[Hashable, LastOp | None] = field(default_factory=dict)
     levels: dict[Hashable, Level] = field(default_factory=dict)
+    plain_forms: dict[Hashable, Any] = field(default_factory=dict)
     field: ReceptiveField | None = None
     isolated_nodes: bool = False
 
@@ -73,6 +75,7 @@ class ModelMemory:
         """Forget everything but the looks: a call of the model contradicted it."""
         for known in (self.traits, self.routes, self.reasons, self.last_ops, self.levels):
             known.clear()
+        self.plain_forms.clear()
         self.field, self.isolated_nodes = None, False
 
 

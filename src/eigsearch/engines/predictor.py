@@ -100,6 +100,8 @@ class Predictor:
         """
         seen = self._fields.field if self._fields else None
         (prepared,) = self._level([instance]).prepare([instance], groups, seen or WHOLE_GRAPH)
+        if self._fields:
+            self._fields.settle_levels([prepared])
         return prepared
 
     @property
@@ -118,8 +120,10 @@ class Predictor:
 
     def notes(self, instance: PreparedInstance) -> list[str]:
         """Return what a user should know of the model and of this graph."""
-        notes = [self._argument_note, self.evaluator.note, self.evaluator.cost_note(instance)]
-        return [*notes, instance.groups.note, note_on_one_output(self._output_type)]
+        evaluator = self.evaluator
+        notes = [self._argument_note, evaluator.note, evaluator.cost_note(instance)]
+        notes += [evaluator.values_note(instance), instance.groups.note]
+        return [*notes, note_on_one_output(self._output_type)]
 
     def _evaluate(
         self, instances: Sequence[Instance], with_removals: bool

@@ -1,4 +1,8 @@
-"""Levels: whether an attribute belongs to the nodes, to the edges, or to the graph as a whole."""
+"""Levels: whether an attribute belongs to the nodes, to the edges, or to the graph as a whole.
+
+What is no tensor (a string, a list, a number) belongs to the graph, and a batch holds a list or a
+tensor of it; or to the call, whose graphs then all have the same, given to the model as it is.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,9 @@ from torch_geometric.data.storage import E_KEYS, N_KEYS
 
 from eigsearch.errors import InputError
 
-Level = Literal["node", "edge", "graph"]
+Level = Literal["node", "edge", "graph", "call"]
 
-LEVELS: tuple[Level, ...] = get_args(Level)
+LEVELS: tuple[Level, ...] = get_args(Level)[:3]  # those that a user may name
 KNOWN_LEVELS = N_KEYS | E_KEYS  # names that PyG knows the level of, whatever the length
 
 
@@ -49,7 +53,7 @@ def common_level(levels: Iterable[Level]) -> Level:
     'graph'
     """
     told = set(levels)
-    return next(level for level in ("graph", "edge", "node") if level in told)
+    return next(level for level in ("call", "graph", "edge", "node") if level in told)
 
 
 def level_by_lengths(name: str, graphs: Sequence[Data]) -> Level | None:

@@ -121,7 +121,7 @@ class ComputationGraphs:
         local.__class__ = self.data.__class__
         kept = {"node": torch.from_numpy(nodes), "edge": torch.from_numpy(edges)}
         for key, value in self.data.items():
-            if key == "edge_index" or not isinstance(value, Tensor):
+            if key in ("edge_index", "num_nodes"):
                 continue
             if key not in self.levels:
                 self.levels[key] = attribute_level(self.data, key)

@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from eigsearch.inputs.attributes import KNOWN_LEVELS, Level, attribute_level, common_level
 from eigsearch.inputs.edge_groups import Groups
+from eigsearch.inputs.plain_values import NUMBERS, comparable, holds_rows
 from eigsearch.inputs.typed_graph import NodeName, Schema
 
 
@@ -76,11 +77,11 @@ class PreparedInstance:
 
         Those of a typed graph stay in its stores.
         """
-        kept = (Tensor, bool, int, float)
         return tuple(
             key
             for key, value in self.data.items()
-            if key not in ("edge_index", "num_nodes", "batch", "ptr") and isinstance(value, kept)
+            if key not in ("edge_index", "num_nodes", "batch", "ptr")
+            and (isinstance(value, Tensor) or not holds_rows(value, self.source))
         )
 
     @property
@@ -95,6 +96,20 @@ class PreparedInstance:
             return ()
         anchors = (self.schema.node_name(anchor)[0] for anchor in self.source_anchors)
         return (*self.schema.node_types, *self.schema.edge_types, "of", *anchors)
+
+    @property
+    def shared_values(self) -> tuple[Any, ...]:
+        """The values that reach the model as they are, which candidates of one call share."""
+        if self.schema is not None:
+            return self._typed_values
+        of_call = [name for name, (level, _) in self.levels.items() if level == "call"]
+        return tuple(comparable(self.data[name]) for name in of_call)
+
+    @cached_property
+    def _typed_values(self) -> tuple[Any, ...]:
+        """The strings and numbers in the stores of a typed graph."""
+        stores = (store.items() for store in self.source.stores)
+        return tuple(v for items in stores for _, v in items if isinstance(v, (str, *NUMBERS)))
 
     @property
     def named_anchors(self) -> tuple[NodeName, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,6 +15,7 @@ from torch_geometric.data import Batch, Data
 from eigsearch.candidates import SubgraphKind
 from eigsearch.errors import UnsupportedError
 from eigsearch.inputs.instance import PreparedInstance, level_in
+from eigsearch.inputs.plain_values import NUMBERS, collated
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +161,7 @@ def to_batch(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
     first = parts[0].instance
     batch = Batch(_base_cls=type(first.data))
     for key in filter(needs, first.attributes):
-        values = [_take(key, part) for part in parts]
-        batch[key] = values[0] if len(values) == 1 else torch.cat(values, dim=first.level(key)[1])
+        batch[key] = _joined(key, parts)
     node_base = starts_of([part.nodes.numel() for part in parts])
     owner_base = starts_of([part.count for part in parts])
     edge_counts = [part.edge_index.size(1) for part in parts]
@@ -182,7 +184,9 @@ def _make_separable(batch: Batch, parts: Sequence[UnionPart]) -> None:
     edges = torch.bincount(owner, minlength=batch.num_graphs)
     starts = {"node": batch.ptr, "edge": torch.nn.functional.pad(edges.cumsum(0), (1, 0))}
     instances = [part.instance for part in parts]
-    levels = {"edge_index": "edge", **{n: level_in(instances, n)[0] for n in first.attributes}}
+    names = [n for n in first.attributes if not isinstance(first.data[n], Mapping)]
+    levels = {"edge_index": "edge", **{name: level_in(instances, name)[0] for name in names}}
+    levels = {name: level for name, level in levels.items() if level != "call"}
     batch._slice_dict = {
         name: _repeated(name, parts) if level == "graph" else starts[level]
         for name, level in levels.items()
@@ -209,6 +213,18 @@ def _shifted(parts: Sequence[Tensor], base: Sequence[int], counts: Sequence[int]
 def starts_of(counts: Sequence[int]) -> list[int]:
     """Return where each part begins in a concatenation, and at the end its total length."""
     return [0, *accumulate(counts)]
+
+
+def _joined(key: str, parts: Sequence[UnionPart]) -> Any:
+    """Return one attribute for all parts."""
+    first = parts[0].instance
+    value, (level, dim) = first.data[key], first.level(key)
+    if level == "call":
+        return copy.deepcopy(value)  # a model may work in place, and this is the user's
+    if not isinstance(value, (Tensor, *NUMBERS)):
+        return collated([p.instance.data[key] for p in parts for _ in range(p.count)])
+    values = [_take(key, part) for part in parts]
+    return values[0] if len(values) == 1 else torch.cat(values, dim=dim)
 
 
 def _take(key: str, part: UnionPart) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Batch
 
 from eigsearch.candidates import FullGraph
 from eigsearch.engines.batched.disjoint_union import (
@@ -75,8 +76,11 @@ class BatchedEngine:
     def full_output(self, instance: PreparedInstance) -> Tensor:
         """Return the model's output for an instance's graph as it is: all rows of it."""
         with torch.inference_mode():
-            given = model_input([full_graph(instance)], self.model_call.needs)
-            return self.model_call.without_traces(given.batch)
+            return self.model_call.without_traces(self.full_batch(instance))
+
+    def full_batch(self, instance: PreparedInstance) -> Batch:
+        """Return an instance's graph as the model is given it."""
+        return model_input([full_graph(instance)], self.model_call.needs).batch
 
     def rows_of_whole(
         self, level: TaskLevel, graph: PreparedInstance, anchors: Sequence[Sequence[int]]
@@ -163,10 +167,8 @@ class BatchedEngine:
 
     def _reads(self, instance: PreparedInstance) -> list[Any]:
         """Return the attributes that the model may read; graphs differ in what they carry."""
-        return [
-            *(name for name in instance.attributes if self.model_call.needs(name)),
-            *instance.types,
-        ]
+        names = [name for name in instance.attributes if self.model_call.needs(name)]
+        return [*names, *instance.types, *instance.shared_values]
 
     def _run(self, batch: list[Chunk]) -> list[Tensor]:
         """Return the outputs of a batch; halve it where memory runs out."""

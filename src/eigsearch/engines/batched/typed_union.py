@@ -11,6 +11,7 @@ from torch_geometric.data import Batch, HeteroData
 from torch_geometric.data.storage import EdgeStorage
 
 from eigsearch.engines.batched.disjoint_union import UnionPart, starts_of
+from eigsearch.inputs.plain_values import NUMBERS
 from eigsearch.inputs.relations import EdgeType
 from eigsearch.inputs.typed_graph import row_dim
 
@@ -181,7 +182,7 @@ def _readable(store: Any, needs: Callable[[str], bool]) -> Iterator[tuple[str, A
     """
     of_edges = isinstance(store, EdgeStorage)
     for key, value in store.items():
-        known = isinstance(value, Tensor | bool | int | float)
+        known = isinstance(value, (Tensor, str, *NUMBERS))
         if known and key not in _OWN and not (of_edges and "index" in key) and needs(key):
             yield key, value
 

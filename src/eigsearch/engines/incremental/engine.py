@@ -188,7 +188,8 @@ def _remembered_depths(model: Any) -> dict[tuple[str, ...], int]:
 def _kind(request: Request) -> tuple[Any, ...]:
     """Return what timelines have to share in order to run together."""
     candidate_set = request.candidate_set
-    return request.instance.signature, toggles(candidate_set), candidate_set.subgraph_kind
+    shared = request.instance.signature, request.instance.shared_values
+    return *shared, toggles(candidate_set), candidate_set.subgraph_kind
 
 
 def _joined(rows: list[Tensor]) -> Tensor:

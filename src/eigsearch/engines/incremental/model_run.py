@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ from eigsearch.engines.incremental.state_tensor import (
 from eigsearch.errors import EigsearchError
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inputs.instance import level_in
+from eigsearch.inputs.plain_values import NUMBERS, collated
 from eigsearch.tasks import level_of
 
 
@@ -82,10 +84,12 @@ def _inputs(run: Run, model_call: ModelCall) -> Any:
     return batch
 
 
-def _attribute(run: Run, name: str) -> Tensor:
-    """Return an attribute: of nodes, of edges, or one row for each candidate."""
+def _attribute(run: Run, name: str) -> Any:
+    """Return an attribute: of nodes, of edges, one row for each candidate, or one for all."""
     context = run.context
     level, dim = level_in(context.instances, name)
+    if level == "call":
+        return copy.deepcopy(context.instances[0].data[name])
     if level == "graph":
         return _per_candidate(context, name)
     if dim != 0:
@@ -94,9 +98,12 @@ def _attribute(run: Run, name: str) -> Tensor:
     return run.state(*(context.nodes_like if level == "node" else context.edges_like)(value))
 
 
-def _per_candidate(context: EvalContext, name: str) -> Tensor:
-    parts = []
-    for chunk in context.timelines.chunks:
+def _per_candidate(context: EvalContext, name: str) -> Any:
+    parts: list[Any] = []
+    chunks = context.timelines.chunks
+    if not isinstance(context.instances[0].data[name], (Tensor, *NUMBERS)):
+        return collated([c.request.instance.data[name] for c in chunks for _ in range(len(c))])
+    for chunk in chunks:
         value = torch.as_tensor(chunk.request.instance.data[name], device=context.device)
         if value.dim() and value.size(0) != 1:
             raise NotServed(f"`{name}` is not one row for each graph.")
