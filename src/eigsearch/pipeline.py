@@ -66,7 +66,9 @@ class Pipeline:
         if instance.groups.count == 0:
             return empty_explanation(instance, self.provenance(instance))
         if ranking is None:
-            ranking = yield from rank_with(self._ranker, instance, self._configured)
+            ranking = yield from rank_with(
+                self._ranker, instance, self._configured, self.predictor.model_call
+            )
         problem = self._problem(instance, ranking)
         outcome = yield from self.options.strategy().steps(problem)
         return make_explanation(instance, problem.ranking, outcome, self.provenance(instance))

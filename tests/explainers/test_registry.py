@@ -21,7 +21,7 @@ def test_every_name_gives_a_method_with_a_card():
     for name in explainers.names():
         method = explainers.get(name)
         assert method.level in ("edge", "node")
-        assert set(method.card.tasks) <= {"graph", "node"}
+        assert set(method.card.tasks) <= {"graph", "node", "link"}
         assert method.card.citation
         assert method.card.trains == (type(method)._fit is not Method._fit)
         assert method.card.seeded == ("seed" in inspect.signature(type(method)).parameters)

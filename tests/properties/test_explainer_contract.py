@@ -162,7 +162,8 @@ def fitted(name: str, task: str) -> Method:
 
 
 def tasks(name: str) -> tuple[str, ...]:
-    return method_class(name).card.tasks
+    """Return the tasks that a method has of graphs and nodes; links have a suite of their own."""
+    return tuple(task for task in method_class(name).card.tasks if task != "link")
 
 
 def explained_node(task: str) -> int | None:

@@ -18,6 +18,7 @@ from eigsearch.errors import InputError
 from eigsearch.inference.configured_model import configure
 from eigsearch.inference.model_call import Forward
 from eigsearch.inputs.edge_groups import make_groups
+from eigsearch.ranking.graph_prediction import GROUPS
 from eigsearch.ranking.ranking import group_scores
 
 
@@ -50,6 +51,9 @@ class ScoreType(str, Enum):
         return self not in (ScoreType.RANK, ScoreType.P_VALUE)
 
 
+EVERY_TASK = ("graph", "node", "link")
+
+
 @dataclass(frozen=True)
 class Card:
     """What a user has to know about an explainer before choosing it.
@@ -62,7 +66,8 @@ class Card:
         faithful_to: What the implementation follows: the paper, the authors' code, a library.
         cost: What one explanation costs, in model calls or passes.
         deviations: Where it differs from what it follows, a few words each.
-        tasks: The tasks that it has: `"graph"`, `"node"`.
+        tasks: The tasks that it has: `"graph"`, `"node"`, `"link"`.
+        typed: Whether it explains typed graphs.
         trains: Whether `fit` has to run before `rank`.
         needs: What it needs of a model beyond predictions, a few words each.
         seeded: Whether its answer depends on a seed.
@@ -78,6 +83,7 @@ class Card:
     cost: str
     deviations: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ("graph", "node")
+    typed: bool = False
     trains: bool = False
     needs: tuple[str, ...] = ()
     seeded: bool = False
@@ -91,6 +97,7 @@ class Card:
             "level": self.level,
             "scores": self.score_type.value,
             "tasks": ", ".join(self.tasks),
+            "typed graphs": "yes" if self.typed else "no",
             "trains": "yes" if self.trains else "no",
             "needs": ", ".join(self.needs) or "predictions",
             "seeded": "yes" if self.seeded else "no",
@@ -127,6 +134,11 @@ class Method(ABC):
     def level(self) -> Literal["edge", "node"]:
         """Whether the scores are for edges or for nodes."""
         return self.card.level
+
+    @property
+    def explains(self) -> tuple[str, ...]:
+        """The kinds of predictions that it explains: its tasks, and `typed` for typed graphs."""
+        return (*self.card.tasks, "typed") if self.card.typed else self.card.tasks
 
     def fit(
         self,
@@ -169,11 +181,13 @@ class Method(ABC):
 def share_directions(score: Tensor, data: Data) -> Tensor:
     """Return edge scores in which both directions of an undirected edge have their mean.
 
+    Where a graph says what its groups of edges are, as that of a link does, these do.
+
     >>> graph = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
     >>> share_directions(torch.tensor([1.0, 3.0]), graph)
     tensor([2., 2.])
     """
-    groups = make_groups("auto", data)
+    groups = make_groups(data.get(GROUPS, "auto"), data)
     return group_scores(score, groups)[groups.index].to(score.dtype)
 
 

@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 from torch_geometric.explain import ExplainerAlgorithm
 
 from eigsearch.errors import InputError
-from eigsearch.explainers.base import Card, Method, ScoreType, share_directions
+from eigsearch.explainers.base import EVERY_TASK, Card, Method, ScoreType, share_directions
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradients
 from eigsearch.explainers.common.pyg_adapter import PyGAdapter
 from eigsearch.explainers.gradient.captum_adapter import CaptumAdapter
@@ -72,6 +72,7 @@ class OwnAlgorithm(Method):
         score_type=ScoreType.PROBABILITY,
         faithful_to="the algorithm's own code",
         cost="as the algorithm",
+        tasks=EVERY_TASK,
         needs=("gradients",),
     )
 
@@ -105,6 +106,7 @@ class OwnCaptumMethod(Method):
         score_type=ScoreType.SIGNED,
         faithful_to="captum's code",
         cost="as the method",
+        tasks=EVERY_TASK,
         needs=("gradients", "node features", "captum"),
     )
 

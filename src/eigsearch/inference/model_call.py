@@ -75,6 +75,13 @@ class ModelCall:
         """Whether the user calls the model in a way of their own."""
         return self._forward is not None
 
+    def of(self, model: Any) -> ModelCall:
+        """Return the same call of a copy of the model."""
+        call = ModelCall(model, self._forward)
+        for name in ("_link", "_parameters", "_chosen", "takes_object"):
+            setattr(call, name, getattr(self, name))
+        return call
+
     def with_link(self, data: Any) -> ModelCall:
         """Return the call of the same model on links of a graph.
 

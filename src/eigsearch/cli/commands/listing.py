@@ -61,5 +61,6 @@ def explainers(
     elif name is not None:
         print_table(cards[0]["name"], ["field", "value"], list(cards[0].items()))
     else:
-        columns = ["explainer", "level", "scores", "tasks", "trains", "needs", "cost", "citation"]
+        about = ["explainer", "level", "scores", "tasks", "typed graphs", "trains"]
+        columns = [*about, "needs", "cost", "citation"]
         print_table("Explainers", columns, [[card[column] for column in columns] for card in cards])

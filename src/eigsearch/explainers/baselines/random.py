@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.explainers.base import Card, Method, ScoreType, seeded, share_directions
+from eigsearch.explainers.base import EVERY_TASK, Card, Method, ScoreType, seeded, share_directions
 
 
 class Random(Method):
@@ -25,6 +25,8 @@ class Random(Method):
         score_type=ScoreType.PROBABILITY,
         faithful_to="uniform random numbers",
         cost="no model call",
+        tasks=EVERY_TASK,
+        typed=True,
         seeded=True,
         color="grey",
         dash="dashed",

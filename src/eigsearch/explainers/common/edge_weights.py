@@ -18,6 +18,7 @@ from torch_geometric.explain.algorithm.utils import clear_masks, set_masks
 from torch_geometric.nn import MessagePassing
 
 from eigsearch.errors import UnsupportedError
+from eigsearch.ranking.graph_prediction import GraphPrediction
 
 
 @contextmanager
@@ -27,6 +28,10 @@ def set_message_weights(model: Any, weights: Tensor | None, edge_index: Tensor) 
         yield
         return
     message_layers(model)
+    if isinstance(model, GraphPrediction) and model.is_typed:
+        with model.weighing(weights):
+            yield
+        return
     set_masks(model, weights, edge_index, apply_sigmoid=False)
     try:
         yield

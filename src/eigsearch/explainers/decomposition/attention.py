@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method, ScoreType, share_directions
+from eigsearch.explainers.base import EVERY_TASK, Card, Method, ScoreType, share_directions
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradients
 from eigsearch.explainers.common.edge_weights import message_layers, to_graph_edges
 
@@ -29,6 +29,7 @@ class Attention(Method):
         score_type=ScoreType.MAGNITUDE,
         faithful_to="the baseline of the GNNExplainer paper",
         cost="one forward pass",
+        tasks=EVERY_TASK,
         deviations=("mean over layers and heads",),
         needs=("attention layers",),
         color="sky",

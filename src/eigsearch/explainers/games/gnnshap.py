@@ -11,7 +11,7 @@ from torch import Tensor
 
 from eigsearch._utils.tolerances import score_rounding
 from eigsearch.candidates import EvalCoroutine, ExplicitMasks, SubgraphKind
-from eigsearch.explainers.base import Card, ScoreType
+from eigsearch.explainers.base import EVERY_TASK, Card, ScoreType
 from eigsearch.explainers.common.candidate_based import CandidateExplainer
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.ranking.ranking import Ranking, rank
@@ -36,6 +36,8 @@ class GNNShap(CandidateExplainer):
         score_type=ScoreType.SIGNED,
         faithful_to="the paper: KernelSHAP with edges as players",
         cost="`samples` predictions, or 2^groups if these are fewer",
+        tasks=EVERY_TASK,
+        typed=True,
         deviations=(
             "the two directions of an undirected edge are one player",
             "graph tasks too, where the paper has nodes",

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import MissingExtraError, UnsupportedError
-from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.base import EVERY_TASK, Card, Method, ScoreType
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradients
 from eigsearch.explainers.gradient.captum_adapter import CaptumAdapter
 
@@ -44,6 +44,7 @@ class InputXGradient(_CaptumMethod):
         score_type=ScoreType.SIGNED,
         faithful_to="captum's implementation",
         cost="one forward and one backward pass",
+        tasks=EVERY_TASK,
         needs=("gradients", "node features", "captum"),
         color="sky",
         dash="dashdot",
@@ -66,6 +67,7 @@ class GuidedBackprop(_CaptumMethod):
         score_type=ScoreType.MAGNITUDE,
         faithful_to="captum's implementation",
         cost="one forward and one backward pass",
+        tasks=EVERY_TASK,
         deviations=("clamps at ReLU only, where Baldassarre & Azizpour clamp at every operation",),
         needs=("gradients", "node features", "captum"),
         color="green",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.explainers.base import Card, Method, ScoreType, share_directions
+from eigsearch.explainers.base import EVERY_TASK, Card, Method, ScoreType, share_directions
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradient, gradients
 
 
@@ -21,6 +21,8 @@ class Grad(Method):
         score_type=ScoreType.SIGNED,
         faithful_to="the baseline of the GNNExplainer paper",
         cost="one forward and one backward pass",
+        tasks=EVERY_TASK,
+        typed=True,
         deviations=("signed gradient instead of its absolute value",),
         needs=("gradients", "PyG layers"),
         color="purple",

@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.base import EVERY_TASK, Card, Method, ScoreType
 from eigsearch.explainers.common.differentiable import (
     DifferentiablePrediction,
     gradient,
@@ -38,6 +38,7 @@ class GradCAM(Method):
         score_type=ScoreType.MAGNITUDE,
         faithful_to="the paper",
         cost="one forward and one backward pass",
+        tasks=EVERY_TASK,
         needs=("gradients", "PyG layers"),
         color="green",
         dash="solid",

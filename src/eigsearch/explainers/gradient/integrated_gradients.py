@@ -10,7 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
-from eigsearch.explainers.base import Card, Method, ScoreType, share_directions
+from eigsearch.explainers.base import EVERY_TASK, Card, Method, ScoreType, share_directions
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradient, gradients
 
 
@@ -28,6 +28,8 @@ class IntegratedGradients(Method):
         score_type=ScoreType.SIGNED,
         faithful_to="the paper, with edge weights as inputs",
         cost="`steps` forward and backward passes",
+        tasks=EVERY_TASK,
+        typed=True,
         needs=("gradients", "PyG layers"),
         color="purple",
         dash="dashdot",

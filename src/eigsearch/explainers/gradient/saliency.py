@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch.explainers.base import Card, Method, ScoreType
+from eigsearch.explainers.base import EVERY_TASK, Card, Method, ScoreType
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradient, gradients
 
 
@@ -21,6 +21,7 @@ class Sensitivity(Method):
         score_type=ScoreType.MAGNITUDE,
         faithful_to="the paper",
         cost="one forward and one backward pass",
+        tasks=EVERY_TASK,
         needs=("gradients", "node features"),
         color="blue",
         dash="dashdot",

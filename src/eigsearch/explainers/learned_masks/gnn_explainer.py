@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 from torch_geometric.explain.algorithm import GNNExplainer as PyGGNNExplainer
 
 from eigsearch.explainers.base import (
+    EVERY_TASK,
     Card,
     Method,
     ScoreType,
@@ -47,6 +48,7 @@ class GNNExplainer(Method):
         score_type=ScoreType.PROBABILITY,
         faithful_to="PyG's implementation",
         cost="`epochs` forward and backward passes",
+        tasks=EVERY_TASK,
         deviations=("features are not masked",),
         needs=("gradients", "PyG layers"),
         seeded=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from eigsearch.explainers.base import Card, ScoreType
+from eigsearch.explainers.base import EVERY_TASK, Card, ScoreType
 from eigsearch.explainers.common.candidate_based import CandidateExplainer
 from eigsearch.ranking.linear_gradients import LinearGradients
 
@@ -22,6 +22,8 @@ class EiGSearchRanking(LinearGradients, CandidateExplainer):
         score_type=ScoreType.SIGNED,
         faithful_to="the paper (linear gradients, edge-induced search)",
         cost="one candidate per edge group",
+        tasks=EVERY_TASK,
+        typed=True,
         deviations=("log-odds instead of the norm of all outputs, which is `output_norm`",),
         color="vermilion",
         dash="solid",

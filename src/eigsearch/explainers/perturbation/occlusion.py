@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from eigsearch._utils.tolerances import score_rounding
 from eigsearch.candidates import EvalCoroutine, LeaveOneOut
-from eigsearch.explainers.base import Card, ScoreType
+from eigsearch.explainers.base import EVERY_TASK, Card, ScoreType
 from eigsearch.explainers.common.candidate_based import CandidateExplainer
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.ranking.ranking import Ranking, rank
@@ -26,6 +26,8 @@ class Occlusion(CandidateExplainer):
         score_type=ScoreType.SIGNED,
         faithful_to="the paper, with edges as patches",
         cost="one candidate per edge group",
+        tasks=EVERY_TASK,
+        typed=True,
         color="sky",
         dash="dashed",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from eigsearch.explainers.base import Card, ScoreType
+from eigsearch.explainers.base import EVERY_TASK, Card, ScoreType
 from eigsearch.explainers.common.candidate_based import CandidateExplainer
 from eigsearch.ranking.output_norm import OutputNorm
 
@@ -23,6 +23,8 @@ class OutputNormRanking(OutputNorm, CandidateExplainer):
         score_type=ScoreType.MAGNITUDE,
         faithful_to="the authors' code for node tasks",
         cost="one candidate per edge group",
+        tasks=EVERY_TASK,
+        typed=True,
         color="vermilion",
         dash="dashed",
     )
