@@ -168,6 +168,18 @@ def test_sizes_between_no_cut_in_the_range_takes_every_size() -> None:
     assert ranking.sizes_between(2, 4) == [2, 3, 4]
 
 
+def test_whole_ties_a_first_tie_above_the_limit_stands_behind_those_that_fit() -> None:
+    whole = ranking_with_cuts(4, 5, 7, 9).whole_ties(2, 3)
+    assert whole is not None
+    assert whole.order.tolist() == [4, 5, 6, 0, 1, 2, 3, 7, 8]
+    assert whole.cuts == (1, 3, 7, 9)
+
+
+@pytest.mark.parametrize("cuts", [(2, 6), (4, 8), (1, 5)])
+def test_whole_ties_where_a_cut_exists_or_too_few_fit_is_none(cuts: tuple[int, ...]) -> None:
+    assert ranking_with_cuts(*cuts).whole_ties(2, 3) is None
+
+
 def test_kept_and_removed_candidates_are_the_head_and_the_rest() -> None:
     ranking = rank(torch.tensor([1.0, 3.0, 2.0]))
     assert ranking.kept([1, 2]).rows(0, 2).int().tolist() == [[0, 1, 0], [0, 1, 1]]

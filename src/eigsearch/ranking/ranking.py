@@ -45,6 +45,25 @@ class Ranking:
         sizes = self.cuts_between(smallest, largest)
         return sizes or sorted({self.within(size) for size in range(smallest, largest + 1)})
 
+    def whole_ties(self, smallest: int, largest: int) -> Ranking | None:
+        """Return the groups with ties that do not fit put behind; None if nothing is to be done.
+
+        Where the first tie alone is larger than a limit, its prefixes depend on the numbering of
+        the graph; ties that fit as a whole do not. None also where too few groups fit.
+        """
+        if self.cuts_between(smallest, largest):
+            return None
+        first, behind, size = [], [], 0
+        for tie in np.split(self.order.numpy(), self.cuts[:-1]):
+            fits = size + len(tie) <= largest
+            (first if fits else behind).append(tie)
+            size += fits * len(tie)
+        if size < smallest:
+            return None
+        ties = [*first, *behind]
+        cuts = np.cumsum([len(tie) for tie in ties]).tolist()
+        return Ranking(self.score, torch.from_numpy(np.concatenate(ties)), tuple(cuts))
+
     def keep(self, size: int) -> Tensor:
         """Return the keep-mask of the first `size` groups."""
         mask = np.zeros(self.count, bool)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from eigsearch.candidates import EvalCoroutine
+from eigsearch.ranking.ranking import Ranking
 from eigsearch.search.base import Array, Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
 from eigsearch.search.evaluation_cache import EvaluationCache, Proposals, rows_of
@@ -60,7 +61,7 @@ class _Climb:
 
     def steps(self) -> Steps:
         """Sweep, climb, search the surrogate; return where that ends."""
-        state, curve = yield from self._start()
+        state, split, curve = yield from self._start()
         self.floor = state.gain
         # the ranking's evaluations count as the sweep's
         groups = self.problem.ranking.count
@@ -68,6 +69,9 @@ class _Climb:
         state = yield from self._climb(state)
         if groups <= MAX_GROUPS and self.options.rounds:
             state = yield from self._surrogate_search(state)
+        if split is not None and split.gain > state.gain:
+            state = split
+            self._log("split", split, self.cache.evaluations)
         keep = torch.from_numpy(state.keep)
         phi = (
             torch.tensor([value], dtype=torch.float64)
@@ -77,10 +81,26 @@ class _Climb:
         near = near_optimal_cached(self.problem, self.cache, state.keep, state.gain)
         return Outcome(keep, found, curve, tuple(self.path), near)
 
-    def _start(self) -> EvalCoroutine[tuple[_State, Curve]]:
-        """Sweep along the problem's ranking; return the best subgraph, and the curve."""
+    def _start(self) -> EvalCoroutine[tuple[_State, _State | None, Curve]]:
+        """Sweep along the problem's ranking; return where to start, and the curve.
+
+        A sweep that has to split a tie depends on the numbering of the graph. Then the start is
+        the best prefix of the ties that fit, and the sweep's subgraph comes second.
+        """
         problem = self.problem
-        proposals, *phi, curve = yield from evaluate_sweep(problem, self.cache, problem.ranking)
+        state, curve = yield from self._best_prefix(problem.ranking)
+        whole = problem.ranking.whole_ties(*problem.allowed) if not problem.connected else None
+        if whole is None:
+            return state, None, curve
+        self.cache.evaluated.clear()  # prefixes that split ties are no equally good answers
+        self.path.clear()
+        start, _ = yield from self._best_prefix(whole)
+        return start, state, curve
+
+    def _best_prefix(self, ranking: Ranking) -> EvalCoroutine[tuple[_State, Curve]]:
+        """Sweep along a ranking; return the best subgraph, and the curve."""
+        problem = self.problem
+        proposals, *phi, curve = yield from evaluate_sweep(problem, self.cache, ranking)
         gain = problem.gain(*phi)
         entry = curve.best
         objective = self._subtract_anchor_penalty(
