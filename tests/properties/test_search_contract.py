@@ -89,8 +89,8 @@ def test_climbs_limit_inside_the_first_tie_find_the_same_edges(name: str, seed: 
     position = torch.randperm(8, generator=torch.Generator().manual_seed(seed))
     other = relabelled(data, position, torch.arange(14).flip(0))
     options = {"search": name, "max_size": 2, "sparsity": 0.0}
-    first = eigsearch.explain(Net(3), data, ranker=scores, **options)
-    second = eigsearch.explain(Net(3), other, ranker=scores.flip(0), **options)
+    first = eigsearch.explain(Net(4), data, ranker=scores, **options)
+    second = eigsearch.explain(Net(4), other, ranker=scores.flip(0), **options)
     assert first.path[0].keep.sum() == 2
     assert not first.path[0].keep[first.order[:3]].any()
     back = position.argsort()[torch.tensor(sorted(chosen_edges(other, second.edge_mask)))]

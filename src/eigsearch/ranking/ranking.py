@@ -53,7 +53,9 @@ class Ranking:
         """
         if self.cuts_between(smallest, largest):
             return None
-        first, behind, size = [], [], 0
+        first: list[np.ndarray] = []
+        behind: list[np.ndarray] = []
+        size = 0
         for tie in np.split(self.order.numpy(), self.cuts[:-1]):
             fits = size + len(tie) <= largest
             (first if fits else behind).append(tie)
