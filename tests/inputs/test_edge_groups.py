@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
-from eigsearch.inputs.edge_groups import Groups, make_groups, make_groups_of_each
+from eigsearch.inputs.edge_groups import EdgeKinds, Groups, make_groups, make_groups_of_each
 
 
 def graph(*edges: tuple[int, int], **attributes: list[float]) -> Data:
@@ -171,3 +172,54 @@ def test_make_groups_partition_that_does_not_fit_raises(spec: Any, words: str) -
 def test_distance_group_without_weight_is_one() -> None:
     groups = Groups(torch.arange(3), torch.tensor([0.0, 0.25, 2.0]))
     assert groups.distance.tolist() == [1, 0.25, 2]
+
+
+# Two relations: the first with its reverses under a type of their own, the second without.
+KINDS = EdgeKinds(np.array([0, 1, 2, 0, 1]), np.array([1, 0, -1]))
+TYPED = Data(edge_index=torch.tensor([[0, 2, 0, 1, 3], [2, 0, 1, 3, 1]]), num_nodes=4)
+
+
+def test_relation_of_a_type_and_its_reverses_is_one() -> None:
+    assert KINDS.relation.tolist() == [0, 0, 2, 0, 0]
+
+
+def test_make_groups_of_types_pairs_with_the_reverse_type_alone() -> None:
+    groups = make_groups("auto", TYPED, KINDS)
+    assert groups.index.tolist() == [0, 0, 1, 2, 2]
+    assert groups.weight.tolist() == [1.0, 1.0, 1.0]
+    apart = make_groups("auto", TYPED, EdgeKinds(KINDS.kind, np.array([-1, -1, -1])))
+    assert apart.index.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_make_groups_relation_of_types_is_one_group_each_of_weight_one() -> None:
+    groups = make_groups("relation", TYPED, KINDS)
+    assert groups.index.tolist() == [0, 0, 1, 0, 0]
+    assert groups.weight.tolist() == [1.0, 1.0]
+
+
+def test_make_groups_partition_of_types_weighs_an_edge_with_its_reverse_once() -> None:
+    groups = make_groups(torch.tensor([0, 0, 0, 1, 0]), TYPED, KINDS)
+    assert groups.weight.tolist() == [3.0, 1.0]
+
+
+def test_make_groups_of_each_types_are_kept_apart_by_graph() -> None:
+    alone = make_groups("auto", TYPED, KINDS)
+    for groups in make_groups_of_each("auto", [TYPED, TYPED], [KINDS, KINDS]):
+        assert groups.index.equal(alone.index)
+
+
+def test_make_groups_relation_by_edge_type_is_one_group_each() -> None:
+    data = Data(edge_index=TYPED.edge_index, edge_type=torch.tensor([7, 7, 3, 7, 3]), num_nodes=4)
+    assert make_groups("relation", data).index.tolist() == [0, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("kind", [None, [0, 1, 0, 1, 0], torch.tensor([0, 1])])
+def test_make_groups_relation_without_a_type_for_each_edge_raises(kind: Any) -> None:
+    data = Data(edge_index=TYPED.edge_index, edge_type=kind, num_nodes=4)
+    with pytest.raises(InputError, match="`edge_type` for each edge"):
+        make_groups("relation", data)
+
+
+def test_make_groups_targets_above_all_sources_are_kept_apart() -> None:
+    data = Data(edge_index=torch.tensor([[0, 1], [3, 1]]), num_nodes=4)
+    assert make_groups("auto", data).index.tolist() == [0, 1]
