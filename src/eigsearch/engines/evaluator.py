@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,8 +15,14 @@ from eigsearch._utils.tolerances import outputs_close
 from eigsearch.candidates import ExplicitMasks, FullGraph, Removals, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.incremental import IncrementalEngine, NotServed, expected_rows
-from eigsearch.engines.model_checks import ModelTraits, largest, model_traits
+from eigsearch.engines.model_checks import (
+    ModelTraits,
+    check_deterministic,
+    largest,
+    model_traits,
+)
 from eigsearch.engines.model_memory import ModelMemory, Sizes, sizes_of
+from eigsearch.engines.own_calls import note_on_own_call, own_rows
 from eigsearch.engines.request import Request
 from eigsearch.errors import MemoryBudgetError
 from eigsearch.inference.last_op import LastOp, last_op
@@ -134,7 +142,18 @@ class AutoEvaluator:
             if found and self._are_own(full, torch.cat([rows[:1] for rows in found]), own):
                 return found
         self._meet(instances)
+        outputs = self.batched.outputs(full)
+        if own is not None or self._hold_in_halves(full, outputs):
+            return outputs
+        self._stop_sharing(instances)
         return self.batched.outputs(full)
+
+    def _hold_in_halves(self, full: Sequence[Request], outputs: Sequence[Tensor]) -> bool:
+        """Return whether graphs give the same where fewer of them share a call."""
+        if len(full) == 1 or self.batched.one_call_each(full[0].instance):
+            return True
+        rows = own_rows(self.batched, full, companies=2)
+        return rows is not None and outputs_close(rows, torch.cat(list(outputs)), tolerances.BATCH)
 
     def _incremental_graphs(
         self, instances: Sequence[PreparedInstance], with_removals: bool
@@ -146,7 +165,9 @@ class AutoEvaluator:
 
     def _are_own(self, full: Sequence[Request], found: Tensor, own: Tensor | None) -> bool:
         """Return whether the rows of graphs are those of the model's own calls; else refuse."""
-        expected = self._own_rows(full) if own is None else own
+        expected = own_rows(self.batched, full) if own is None else own
+        if expected is None:
+            expected = torch.cat(self._alone.outputs(full))
         try:
             if not outputs_close(expected, found, tolerances.ENGINES):
                 self._check(found, torch.cat(self._alone.outputs(full)))
@@ -156,15 +177,6 @@ class AutoEvaluator:
                 self.incremental.refuse(request.instance, str(reason))
             return False
         return True
-
-    def _own_rows(self, full: Sequence[Request]) -> Tensor:
-        """Return what plain calls give for graphs, which share calls where the model allows it."""
-        try:
-            return torch.cat(self.batched.outputs(full))
-        except MemoryBudgetError:
-            raise
-        except Exception:  # a model for one graph at a time
-            return torch.cat(self._alone.outputs(full))
 
     def last_op(self, instance: PreparedInstance) -> LastOp | None:
         """Return what the model's last operation says about its outputs."""
@@ -212,6 +224,18 @@ class AutoEvaluator:
         if self.batched.shares_calls:
             return _NO_BATCH
         return _SORTS if self.batched.model_call.sorts_nodes else _DEPENDS
+
+    def own_call_note(self, instance: PreparedInstance, row: Tensor) -> str:
+        """Return what a user should know about the call of the model on a graph by itself.
+
+        Args:
+            instance: The prediction.
+            row: The model's output for it.
+        """
+        known, kind = self.memory.own_call_notes, (instance.signature, len(instance.anchors))
+        if kind not in known:
+            known[kind] = note_on_own_call(self._batched.model_call, instance, row)
+        return known[kind]
 
     def values_note(self, instance: PreparedInstance) -> str:
         """Return what a user should know about attributes that are no tensors."""
@@ -292,9 +316,7 @@ class AutoEvaluator:
 
     def _meet(self, instances: Sequence[PreparedInstance]) -> None:
         """Respect what is known about the model on such graphs; find it out where it is not."""
-        first, sizes = largest(instances), sizes_of(instances)
-        with_features = bool(first.groups.features)
-        key = first.signature, len(first.anchors), with_features, self._asked_to_keep
+        sizes, key = sizes_of(instances), self._kind(instances)
         known = self.memory.traits.get(key)
         if known is None or not known.sizes.cover(*sizes):
             found = model_traits(self._batched, instances, self._asked_to_keep)
@@ -302,6 +324,19 @@ class AutoEvaluator:
             if sizes.largest:  # without groups nothing was compared
                 self.memory.traits[key] = known
         self._traits = known
+
+    def _kind(self, instances: Sequence[PreparedInstance]) -> tuple[Any, ...]:
+        """Return what instances share that are known to get on in a call, or not to."""
+        first = largest(instances)
+        with_features = bool(first.groups.features)
+        return first.signature, len(first.anchors), with_features, self._asked_to_keep
+
+    def _stop_sharing(self, instances: Sequence[PreparedInstance]) -> None:
+        """Give each candidate a call of its own: graphs were seen to disturb one another."""
+        check_deterministic(self._alone, largest(instances))
+        assert self._traits is not None
+        self._traits = replace(self._traits, shares_calls=False)
+        self.memory.traits[self._kind(instances)] = self._traits
 
     def _verify_once(self, request: Request, found: Tensor) -> None:
         """Verify the requests of a route that are larger than those that were verified before."""

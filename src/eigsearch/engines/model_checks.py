@@ -73,7 +73,7 @@ def model_traits(
     """
     alone = engine.one_per_call()
     samples = _samples(engine, instances)
-    _check_deterministic(alone, samples[-1])
+    check_deterministic(alone, samples[-1])
     note = "" if keeps_nodes else _note_on_nodes(alone, samples)
     kinds = [SubgraphKind.ALL_NODES]
     if not (keeps_nodes or note):
@@ -194,7 +194,8 @@ def _numbered_backwards(instance: PreparedInstance) -> PreparedInstance:
     )  # fmt: skip
 
 
-def _check_deterministic(engine: BatchedEngine, instance: PreparedInstance) -> None:
+def check_deterministic(engine: BatchedEngine, instance: PreparedInstance) -> None:
+    """Raise ModelError if the model gives two outputs for one graph."""
     request = Request(instance, FullGraph(instance.groups.count))
     (first,), (again,) = engine.outputs([request]), engine.outputs([request])
     if not outputs_close(first, again, BATCH):

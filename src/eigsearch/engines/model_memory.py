@@ -57,6 +57,7 @@ class ModelMemory:
         last_ops: The model's last operation, by the attributes of graphs.
         levels: Whether attributes belong to nodes, edges or the graph, by those of graphs.
         plain_forms: How attributes that are no tensors reach the model, by those of graphs.
+        own_call_notes: What to know about calls on graphs by themselves, by kind of graph.
         field: How far the model sees; None where that is not known.
         isolated_nodes: Whether nodes without edges were seen not to matter to others.
     """
@@ -68,6 +69,7 @@ class ModelMemory:
     last_ops: dict[Hashable, LastOp | None] = field(default_factory=dict)
     levels: dict[Hashable, Level] = field(default_factory=dict)
     plain_forms: dict[Hashable, Any] = field(default_factory=dict)
+    own_call_notes: dict[Hashable, str] = field(default_factory=dict)
     field: ReceptiveField | None = None
     isolated_nodes: bool = False
 
@@ -76,6 +78,7 @@ class ModelMemory:
         for known in (self.traits, self.routes, self.reasons, self.last_ops, self.levels):
             known.clear()
         self.plain_forms.clear()
+        self.own_call_notes.clear()
         self.field, self.isolated_nodes = None, False
 
 

@@ -61,7 +61,7 @@ class Predictor:
         self.model_call = ModelCall(self.model, options.forward, options.arguments)
         self._output_type: OutputType | None = None
         self._fields: FieldFinder | None = None
-        self._argument_note = ""
+        self._argument_note = self._own_call_note = ""
         self._num_outputs = 0
 
     def predict(
@@ -75,6 +75,7 @@ class Predictor:
                 gives both for hardly more than one.
         """
         prepared, outputs = self._evaluate(instances, with_removals)
+        self._own_call_note = self.evaluator.own_call_note(prepared[0], outputs[0][0])
         read = self._read(instances, prepared, torch.stack([rows[0] for rows in outputs]))
         options = self.options
         aims = [
@@ -121,7 +122,8 @@ class Predictor:
     def notes(self, instance: PreparedInstance) -> list[str]:
         """Return what a user should know of the model and of this graph."""
         evaluator = self.evaluator
-        notes = [self._argument_note, evaluator.note, evaluator.cost_note(instance)]
+        notes = [self._argument_note, self._own_call_note]
+        notes += [evaluator.note, evaluator.cost_note(instance)]
         notes += [evaluator.values_note(instance), instance.groups.note]
         return [*notes, note_on_one_output(self._output_type)]
 
