@@ -37,7 +37,7 @@ def to_typed_batch(
     batch._num_graphs = sum(part.count for part in parts)
     starts = [_add_nodes(batch, number, split, needs) for number in range(len(split[0].nodes))]
     _add_edges(batch, split, starts, needs)
-    for key, value in _readable(parts[0].instance.source._global_store, needs):
+    for key, value in readable_attributes(parts[0].instance.source._global_store, needs):
         values = [_repeated(part.instance.source[key], part) for part in parts]
         batch[key] = torch.cat(values) if isinstance(value, Tensor) else value
     place = torch.cat([_shifted_place(part, starts, n) for n, part in enumerate(split)])
@@ -64,11 +64,15 @@ def place_links(batch: Batch, part: UnionPart, ends: Tensor, inputs: dict[str, T
     nodes = nodes if instance.nodes is None else instance.nodes[nodes]
     assert instance.schema is not None
     source, target = (instance.schema.node_name(node)[0] for node in nodes.tolist())
-    kinds = [kind for kind in batch.edge_types if (kind[0], kind[2]) == (source, target)]
     for name, links in inputs.items():
-        listing = [kind for kind in kinds if name in instance.source[kind]]
-        for kind in listing or kinds:
+        for kind in listing_types(instance.source, (source, target), name):
             batch[kind][name] = links
+
+
+def listing_types(data: HeteroData, ends: tuple[str, str], name: str) -> list[EdgeType]:
+    """Return the edge types between two node types that list links, or else all between them."""
+    kinds = [kind for kind in data.edge_types if (kind[0], kind[2]) == ends]
+    return [kind for kind in kinds if name in data[kind]] or kinds
 
 
 class _SplitPart:
@@ -113,7 +117,7 @@ def _add_nodes(
     """Set the nodes of one type; return where those of each part begin."""
     node_type = split[0].schema.node_types[number]
     target = batch[node_type]
-    for key in [key for key, _ in _readable(_store(split[0], node_type), needs)]:
+    for key in [key for key, _ in readable_attributes(_store(split[0], node_type), needs)]:
         target[key] = _joined([_node_values(part, number, key) for part in split])
     counts = [len(part.nodes[number]) for part in split]
     first = starts_of([part.part.count for part in split])
@@ -135,7 +139,7 @@ def _add_edges(
     places = [_shifted_place(part, starts, number) for number, part in enumerate(split)]
     for number, edge_type in enumerate(split[0].schema.edge_types):
         target = batch[edge_type]
-        for key in [key for key, _ in _readable(_store(split[0], edge_type), needs)]:
+        for key in [key for key, _ in readable_attributes(_store(split[0], edge_type), needs)]:
             target[key] = _joined([_edge_values(part, number, key) for part in split])
         ends = [
             place[part.part.edge_index[:, part.edges[number]]]
@@ -175,7 +179,7 @@ def _store(part: _SplitPart, kind: str | EdgeType) -> Any:
     return part.part.instance.source[kind]
 
 
-def _readable(store: Any, needs: Callable[[str], bool]) -> Iterator[tuple[str, Any]]:
+def readable_attributes(store: Any, needs: Callable[[str], bool]) -> Iterator[tuple[str, Any]]:
     """Yield the attributes of a store that the model may read.
 
     But for numbers of nodes, which PyG takes for what edges have under the name of an index.

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from eigsearch._utils.hashing import hashes
 from eigsearch.engines.incremental.context import EvalContext
+from eigsearch.engines.incremental.errors import NotServed
 from eigsearch.engines.incremental.index.arrays import (
     Array,
     distinct,
@@ -77,6 +78,8 @@ def bags(
     inverses = [rows_on(layout, space) for layout in layouts]
     table, ptr = space.table, space.ptr
     if side == 0:
+        if context.types is not None:
+            raise NotServed("It gathers messages at the sources of typed edges.")
         context.need_all_rows()
         table, ptr, message = context.once(Messages.by_source, space)
         context.reached = max(context.reached, table.depth)
@@ -101,7 +104,8 @@ def _at_hubs(space: Messages, layouts: Sequence[Layout]) -> bool:
     Those are messages that pass along an edge as they were sent, or as they always are.
     """
     table = space.table
-    if not table.timelines.toggling or table.num_messages < _HUB * len(table):
+    entering = space.edges.in_degree.take(table.node).sum()
+    if not table.timelines.toggling or not len(table) or entering < _HUB * len(table):
         return False
     sent = layouts[0].sent
     known = isinstance(layouts[0].space, EdgeList) if sent is None else sent[1] == 0

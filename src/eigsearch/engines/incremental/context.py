@@ -15,12 +15,13 @@ import torch
 from torch import Tensor
 
 from eigsearch.engines.incremental.budget import Budget
-from eigsearch.engines.incremental.errors import Deeper, TooLarge
+from eigsearch.engines.incremental.errors import Deeper, NotServed, TooLarge
 from eigsearch.engines.incremental.index.arrays import Array, distinct, value_keys
 from eigsearch.engines.incremental.index.state_table import Messages, StateTable, base_table
 from eigsearch.engines.incremental.index.timelines import NEVER, EdgeList, build_timelines
-from eigsearch.engines.incremental.layout import Layout, Space
+from eigsearch.engines.incremental.layout import Layout, Pairs, Space
 from eigsearch.engines.incremental.presence import Presence
+from eigsearch.engines.incremental.types import Types
 from eigsearch.engines.request import Chunk
 from eigsearch.inputs.instance import PreparedInstance
 
@@ -41,6 +42,7 @@ class EvalContext:
     Attributes:
         widest: The rows of the widest layer so far.
         reached: The number of layers so far.
+        types: Which nodes and edges are of which type; None for graphs without types.
     """
 
     def __init__(self, chunks: Sequence[Chunk], depth: int | None, budget: Budget) -> None:
@@ -56,6 +58,8 @@ class EvalContext:
         self._depth = depth
         self._limit = budget.limit(len(self.timelines.node))
         self._known: dict[tuple[Any, ...], Any] = {}
+        typed = self.instances[0].schema is not None
+        self.types = Types(self.timelines, self.instances) if typed else None
 
     def once(self, compute: Callable[..., Result], *key: Any) -> Result:
         """Return what a function gives for these arguments, computed the first time only."""
@@ -75,6 +79,14 @@ class EvalContext:
     def base(self) -> StateTable:
         """The rows of the input features."""
         return self._needed(base_table(self.timelines))
+
+    def part(self, table: StateTable, kind: int) -> StateTable:
+        """Return the rows of the nodes of one type; of graphs without types, all of them."""
+        return table if self.types is None else self.once(self._part, table, kind)
+
+    def _part(self, table: StateTable, kind: int) -> StateTable:
+        assert self.types is not None
+        return table.of_kind(kind, (self.types.node_kind.take(table.node) == kind).nonzero()[0])
 
     def propagated(self, table: StateTable) -> StateTable:
         """Return the rows one layer after a table."""
@@ -122,16 +134,36 @@ class EvalContext:
 
     def merged(self, left: StateTable, right: StateTable) -> StateTable:
         """Return the rows at which either of two tables changes."""
-        both = left.merged(right)
-        if both is left or both is right:
-            return both
-        table = self._needed(both)
-        self.make_room(len(table), 0)
-        return table
+        if left.kind != right.kind:
+            raise NotServed("It combines nodes of different types.")
+        both = left.of_all_kinds.merged(right.of_all_kinds)
+        if both not in (left.of_all_kinds, right.of_all_kinds):
+            both = self._needed(both)
+            self.make_room(len(both), 0)
+        return self.part(both, left.kind)
 
     def messages(self, table: StateTable, edges: EdgeList) -> Messages:
-        """Return the messages into the rows of a table."""
-        return Messages(edges, self.once(StateTable.covering_edges, table))
+        """Return the messages into the rows of a table, of those of the type that edges enter."""
+        covering = self.once(self._covering_edges, table.of_all_kinds)
+        return Messages(edges, self.part(covering, edges.kinds[1]))
+
+    def _covering_edges(self, table: StateTable) -> StateTable:
+        covering = table.covering_edges()
+        return table if covering is table else self._needed(covering)
+
+    def with_loops(self, edges: EdgeList) -> EdgeList:
+        """Return edges and a self-loop for each node of their type."""
+        source, target = edges.kinds
+        if source != target:
+            raise NotServed("It adds self-loops to edges between different types.")
+        every = np.arange(edges.num_nodes) if self.types is None else self.types.nodes(source)
+        return edges.with_loops(every)
+
+    def pairs(self, kind: int) -> Pairs:
+        """Return the nodes of a type that are there in each candidate."""
+        if self.types is None:
+            return self.presence.pairs
+        return self.once(self.presence.pairs_of, kind, self.types)
 
     # Layouts --------------------------------------------------------------------------------------
 
@@ -141,16 +173,17 @@ class EvalContext:
 
     def nodes_like(self, value: Tensor) -> tuple[Layout, Tensor]:
         """Return the layout of a node attribute, and its distinct rows."""
-        first, inverse = distinct(value_keys(value))
-        rows = self.timelines.node.take(self.base.node)
-        layout = Layout(self.base, inverse.take(rows), len(first))
-        return layout, value.index_select(0, self.tensor(first))
+        return self.laid_out(self.base, value, self.timelines.node.take(self.base.node))
 
     def edges_like(self, value: Tensor) -> tuple[Layout, Tensor]:
         """Return the layout of an edge attribute, and its distinct rows."""
-        first, inverse = distinct(value_keys(value))
         edges = self.timelines.edges
-        layout = Layout(edges, inverse.take(edges.attribute), len(first))
+        return self.laid_out(edges, value, edges.attribute)
+
+    def laid_out(self, space: Space, value: Tensor, rows: Array) -> tuple[Layout, Tensor]:
+        """Return the layout of values of which each entry has a row, and the distinct ones."""
+        first, inverse = distinct(value_keys(value))
+        layout = Layout(space, inverse.take(rows), len(first))
         return layout, value.index_select(0, self.tensor(first))
 
     def tensor(self, index: Array) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigsearch.engines.incremental.context import EvalContext
+from eigsearch.engines.incremental.errors import NotServed
 from eigsearch.engines.incremental.index.arrays import Array
 from eigsearch.engines.incremental.index.state_table import Messages, StateTable
 from eigsearch.engines.incremental.index.timelines import EdgeList
@@ -35,9 +36,11 @@ def with_loops(context: EvalContext, edge: Layout, node: Layout) -> Layout:
     assert isinstance(table, StateTable)
     edges = edges_of(space)
     assert edges is not None
-    looped, count = context.once(EdgeList.with_loops, edges), edge.count + node.count
+    if table.kind != edges.kinds[1]:
+        raise NotServed("It joins edges with nodes of another type.")
+    looped, count = context.once(context.with_loops, edges), edge.count + node.count
     if isinstance(space, EdgeList) and node.count == 1:
-        behind = np.full(edges.num_nodes, edge.count)
+        behind = np.full(len(looped) - len(edges), edge.count)
         return Layout(looped, np.append(edge.inverse, behind).take(looped.position), count)
     if isinstance(space, Messages):
         table = context.once(context.merged, space.table, table)

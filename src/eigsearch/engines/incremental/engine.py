@@ -68,8 +68,6 @@ class IncrementalEngine:
 
     def reason(self, instance: PreparedInstance) -> str:
         """Return why graphs with these attributes are not served, "" if they are."""
-        if instance.schema is not None:
-            return "Typed graphs are evaluated in batches."
         signature = instance.signature
         if signature not in self._reasons and signature not in self._depths:
             try:  # on the whole graph, which also shows how far the model passes messages

@@ -26,7 +26,10 @@ def gathered(context: EvalContext, layout: Layout, edges: EdgeList, side: int) -
     """Return what nodes send along edges (side 0), or what is at the end of edges (side 1)."""
     table = layout.space
     assert isinstance(table, StateTable)
-    above = context.once(context.propagated, table) if side == 0 else table
+    if table.kind != edges.kinds[side]:
+        raise NotServed("It gathers nodes of another type than its edges have.")
+    above = table.of_all_kinds
+    above = context.once(context.propagated, above) if side == 0 else above
     messages = context.once(context.messages, above, edges)
     return Layout(messages, None, layout.count, (layout, side))
 
@@ -52,6 +55,9 @@ def finer(context: EvalContext, left: Space, right: Space) -> Space:
     """Return the space of what combines entries of two spaces."""
     if left is right:
         return left
+    of_nodes = isinstance(left, StateTable | Pairs) and isinstance(right, StateTable | Pairs)
+    if of_nodes and left.kind != right.kind:  # type: ignore[union-attr]
+        raise NotServed("It combines nodes of different types.")
     if isinstance(left, StateTable) and isinstance(right, StateTable):
         return context.once(context.merged, left, right)
     if isinstance(left, Pairs) and isinstance(right, StateTable):

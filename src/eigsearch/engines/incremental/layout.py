@@ -21,11 +21,13 @@ class Pairs:
         node_time: The (node, time) pair of each.
         ptr: Where the pairs of each candidate begin.
         candidate: The candidate of each pair.
+        kind: The type of the nodes.
     """
 
     node_time: Array
     ptr: Array
     candidate: Array
+    kind: int = 0
 
     def __len__(self) -> int:
         return len(self.node_time)

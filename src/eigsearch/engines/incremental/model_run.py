@@ -14,13 +14,8 @@ from eigsearch.engines.incremental.errors import NotServed
 from eigsearch.engines.incremental.functions.alignment import whole
 from eigsearch.engines.incremental.functions.dispatch import Lifting
 from eigsearch.engines.incremental.pooling import explained_rows
-from eigsearch.engines.incremental.state_tensor import (
-    NUM_NODES,
-    Count,
-    IndexTensor,
-    Run,
-    StateTensor,
-)
+from eigsearch.engines.incremental.state_tensor import IndexTensor, Run, StateTensor
+from eigsearch.engines.incremental.typed_inputs import typed_batch
 from eigsearch.errors import EigsearchError
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inputs.instance import level_in
@@ -68,12 +63,14 @@ def _inputs(run: Run, model_call: ModelCall) -> Any:
     """Return the graphs of all candidates as one batch of state tensors."""
     context = run.context
     first = context.instances[0]
+    inputs = level_of(first.anchors).model_inputs
+    if context.types is not None:
+        return typed_batch(run, lambda key: key not in inputs and model_call.needs(key), inputs)
     batch = Batch(_base_cls=type(first.data)) if model_call.takes_object else _Arguments()
     batch.edge_index = run.index("edge_index", context.timelines.edges)
     batch.batch = run.index("batch")
-    batch.num_nodes = Count(NUM_NODES)
+    batch.num_nodes = run.num_nodes()
     batch._num_graphs = context.num_candidates
-    inputs = level_of(first.anchors).model_inputs
     for name in filter(model_call.needs, first.attributes):
         if name not in inputs:
             batch[name] = _attribute(run, name)

@@ -72,10 +72,10 @@ def pool_nodes(context: EvalContext, entries: Layout, value: Tensor, mode: str) 
     if not isinstance(table, StateTable):
         raise NotServed("It pools messages.")
     if entries.count == 1 and mode == "sum":
-        counts = context.tensor(context.presence.counts).to(value.dtype)
+        counts = context.tensor(_counts(context, table.kind)).to(value.dtype)
         return value * counts.reshape(-1, *[1] * (value.dim() - 1))
     few = context.presence.num_pairs <= _PAIRS_PER_ROW * len(table)
-    if few or mode not in ("sum", "mean") or value.dtype not in _BAGS:
+    if few or context.types is not None or mode not in ("sum", "mean") or value.dtype not in _BAGS:
         return reduce_bags(value, *context.once(active_rows, context, entries), mode)
     flat = value.reshape(value.size(0), -1)
     total = carried_sum(context, entries, flat)
@@ -89,8 +89,14 @@ def active_rows(context: EvalContext, entries: Layout) -> tuple[Tensor, Tensor]:
     table = entries.space
     assert isinstance(table, StateTable)
     context.make_room(len(table), context.presence.num_pairs)
-    rows = entries.inverse.take(table.find(context.presence.pairs.node_time))
-    return context.tensor(rows), context.tensor(context.presence.pairs.ptr)
+    pairs = context.pairs(table.kind)
+    rows = entries.inverse.take(table.find(pairs.node_time))
+    return context.tensor(rows), context.tensor(pairs.ptr)
+
+
+def _counts(context: EvalContext, kind: int) -> Array:
+    """Return the number of nodes of a type that are there in each candidate."""
+    return context.presence.counts if context.types is None else np.diff(context.pairs(kind).ptr)
 
 
 def explained_rows(context: EvalContext, entries: Layout, value: Tensor, which: int = 0) -> Tensor:
@@ -104,6 +110,10 @@ def explained_rows(context: EvalContext, entries: Layout, value: Tensor, which: 
 def _explained(context: EvalContext, entries: Layout, which: int) -> Tensor:
     timelines, table = context.timelines, entries.space
     assert isinstance(table, StateTable)
+    if context.types is not None:
+        kind = context.types.node_kind.take(timelines.anchors[0, which])
+        if kind != table.kind:
+            raise NotServed("It reads explained nodes among those of another type.")
     line, time = timelines.candidates
     node_time = timelines.time_ptr.take(timelines.anchors[:, which].take(line)) + time
     return context.tensor(entries.inverse.take(table.find(node_time)))

@@ -15,6 +15,7 @@ from eigsearch.engines.incremental.index.arrays import (
 from eigsearch.engines.incremental.index.state_table import StateTable, base_table
 from eigsearch.engines.incremental.index.timelines import NEVER, Timelines
 from eigsearch.engines.incremental.layout import Pairs
+from eigsearch.engines.incremental.types import Types
 
 
 class Presence:
@@ -38,6 +39,15 @@ class Presence:
             node, time, candidate = node.take(there), time.take(there), candidate.take(there)
             ptr = ptr_from_counts(np.bincount(candidate, minlength=len(line)))
         return Pairs(timelines.time_ptr.take(node) + time, ptr, candidate)
+
+    def pairs_of(self, kind: int, types: Types) -> Pairs:
+        """Return the nodes of one type that are there in each candidate."""
+        pairs, time_ptr = self.pairs, self.timelines.time_ptr
+        node = np.searchsorted(time_ptr, pairs.node_time, side="right") - 1
+        chosen = (types.node_kind.take(node) == kind).nonzero()[0]
+        candidate = pairs.candidate.take(chosen)
+        ptr = ptr_from_counts(np.bincount(candidate, minlength=len(pairs.ptr) - 1))
+        return Pairs(pairs.node_time.take(chosen), ptr, candidate, kind)
 
     @cached_property
     def num_pairs(self) -> int:

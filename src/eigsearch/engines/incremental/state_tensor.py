@@ -17,15 +17,16 @@ from torch import Tensor
 from eigsearch.engines.incremental.bags import Bags, bags
 from eigsearch.engines.incremental.context import EvalContext
 from eigsearch.engines.incremental.errors import NotServed
+from eigsearch.engines.incremental.index.state_table import StateTable
 from eigsearch.engines.incremental.index.timelines import EdgeList
-from eigsearch.engines.incremental.layout import Layout, edges_of
+from eigsearch.engines.incremental.layout import Layout, Pairs, edges_of
 
 Function = Callable[..., Any]
 
 # Sizes that no model has by itself, so that a size which comes back says what it is the size of.
 NUM_NODES = 16_777_259
 _NUM_EDGES = 33_554_467
-_STEP = 1_009
+_STEP = 1_009  # between the sizes of different edge lists, and of different node types
 
 
 class Count(int):
@@ -70,7 +71,6 @@ class Count(int):
     __pow__ = __rpow__ = __float__ = __divmod__ = _refuse
 
 
-_NODES = Count(NUM_NODES)
 _NO_SIZE = (0,)  # what torch takes a lifted tensor for; the shape that a model sees is Python's
 
 
@@ -208,12 +208,33 @@ class StateTensor(LiftedTensor):
         return self
 
 
+class StackedTensor(LiftedTensor):
+    """State tensors of the same entries one behind the other, in a first dimension of their own.
+
+    Attributes:
+        state: The same values with the first two dimensions swapped.
+    """
+
+    state: StateTensor
+
+    @property
+    def dtype(self) -> torch.dtype:  # type: ignore[override]
+        """The type of the values."""
+        return self.state.dtype
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """The device of the graphs."""
+        return self.run.context.device
+
+
 class IndexTensor(LiftedTensor):
     """Structure: `edge_index`, one row of it, `batch`, or the numbers of all nodes.
 
     Attributes:
         edges: The edges, for `edge_index` and its rows.
         side: Which end of edges or links: 0 source, 1 target; of both ends, what row 0 is.
+        kind: The node type, for what is about nodes.
         role: "edge_index", "end", "batch", "nodes", "loops" (each node twice), "membership"
             (each node, and its candidate), "links" (one for each candidate) or "link" (an end).
     """
@@ -221,6 +242,7 @@ class IndexTensor(LiftedTensor):
     edges: EdgeList | None
     side: int
     role: str
+    kind: int
     dtype = torch.long
 
     @property
@@ -242,6 +264,10 @@ class Run:
         self.refused = ""
         self._sizes: dict[int, EdgeList] = {}
         self._size_of: dict[EdgeList, Count] = {}
+        types = context.types
+        number = 1 if types is None else len(types.schema.node_types)
+        self._nodes = [Count(NUM_NODES + _STEP * kind) for kind in range(number)]
+        self._kinds = {int(size): kind for kind, size in enumerate(self._nodes)}
 
     def state(
         self, entries: Layout, value: Tensor, factor: StateTensor | None = None
@@ -256,20 +282,31 @@ class Run:
         tensor.pending = None
         return tensor
 
-    def pending(self, pending: Pending, shape: Sequence[int]) -> StateTensor:
+    def pending(self, pending: Pending, shape: Sequence[int], kind: int) -> StateTensor:
         """Return values of nodes that an aggregation is yet to give."""
-        sizes = torch.Size((_NODES, *shape))
+        sizes = torch.Size((self.num_nodes(kind), *shape))
         tensor = Tensor._make_wrapper_subclass(
             StateTensor, _NO_SIZE, dtype=pending.dtype, device=self.context.device
         )
         tensor.run, tensor.sizes, tensor.pending, tensor.factor = self, sizes, pending, None
         return tensor
 
-    def index(self, role: str, edges: EdgeList | None = None, side: int = 0) -> IndexTensor:
-        """Return a structure tensor."""
-        size = _NODES if edges is None else self.num_edges(edges)
+    def stacked(self, state: StateTensor) -> StackedTensor:
+        """Return a state tensor with its first two dimensions swapped."""
+        tensor = Tensor._make_wrapper_subclass(
+            StackedTensor, _NO_SIZE, dtype=state.dtype, device=self.context.device
+        )
+        entries, number, *rest = state.shape
+        tensor.run, tensor.sizes, tensor.state = self, torch.Size((number, entries, *rest)), state
+        return tensor
+
+    def index(
+        self, role: str, edges: EdgeList | None = None, side: int = 0, kind: int = 0
+    ) -> IndexTensor:
+        """Return a structure tensor, of edges or of the nodes of a type."""
+        size = self.num_nodes(kind) if edges is None else self.num_edges(edges)
         shape = (2, size) if role in ("edge_index", "loops", "membership") else (size,)
-        return self._index(role, edges, side, torch.Size(shape))
+        return self._index(role, edges, side, torch.Size(shape), kind)
 
     def links(self) -> IndexTensor:
         """Return the pairs of nodes to predict: one link for each candidate."""
@@ -285,22 +322,34 @@ class Run:
 
     def reshaped(self, index: IndexTensor, shape: torch.Size) -> IndexTensor:
         """Return the same structure, broadcast to a shape."""
-        return self._index(index.role, index.edges, index.side, shape)
+        return self._index(index.role, index.edges, index.side, shape, index.kind)
 
     def _index(
-        self, role: str, edges: EdgeList | None, side: int, shape: torch.Size
+        self, role: str, edges: EdgeList | None, side: int, shape: torch.Size, kind: int = 0
     ) -> IndexTensor:
         tensor = Tensor._make_wrapper_subclass(
             IndexTensor, _NO_SIZE, dtype=torch.long, device=self.context.device
         )
         tensor.run, tensor.sizes = self, shape
-        tensor.role, tensor.edges, tensor.side = role, edges, side
+        tensor.role, tensor.edges, tensor.side, tensor.kind = role, edges, side, kind
         return tensor
 
     def num_entries(self, entries: Layout) -> int:
         """Return the size of the first dimension of what has a layout."""
-        edges = edges_of(entries.space)
-        return _NODES if edges is None else self.num_edges(edges)
+        space = entries.space
+        if isinstance(space, StateTable | Pairs):
+            return self.num_nodes(space.kind)
+        edges = edges_of(space)
+        assert edges is not None
+        return self.num_edges(edges)
+
+    def num_nodes(self, kind: int = 0) -> Count:
+        """Return the size that stands for the number of nodes of a type."""
+        return self._nodes[kind]
+
+    def kind_of_nodes(self, size: Any) -> int | None:
+        """Return the node type that a size stands for, None if for something else."""
+        return self._kinds.get(int(size)) if isinstance(size, int) else None
 
     def num_edges(self, edges: EdgeList) -> Count:
         """Return the size that stands for the number of these edges."""
@@ -316,9 +365,10 @@ class Run:
 
     def constant(self, value: Tensor, size: int) -> StateTensor:
         """Return one row for all nodes or all edges, by the size that stands for them."""
-        space = self.context.base if size == NUM_NODES else self._sizes[int(size)]
-        return self.state(self.context.once(self.context.constant, space), value)
+        context, kind = self.context, self.kind_of_nodes(size)
+        space = self._sizes[int(size)] if kind is None else context.part(context.base, kind)
+        return self.state(context.once(context.constant, space), value)
 
     def stands_for(self, size: Any) -> bool:
         """Return whether a size is the number of all nodes, or of some edges."""
-        return isinstance(size, int) and (int(size) == NUM_NODES or int(size) in self._sizes)
+        return isinstance(size, int) and (int(size) in self._kinds or int(size) in self._sizes)

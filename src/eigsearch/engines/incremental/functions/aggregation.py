@@ -15,7 +15,6 @@ from eigsearch.engines.incremental.functions.rowwise import pointwise
 from eigsearch.engines.incremental.index.timelines import EdgeList
 from eigsearch.engines.incremental.pooling import carried_rows, pool_nodes, reduce_bags
 from eigsearch.engines.incremental.state_tensor import (
-    NUM_NODES,
     Function,
     IndexTensor,
     LiftedTensor,
@@ -66,6 +65,8 @@ def _scattered(
     run: Run, own: Any, index: IndexTensor, source: StateTensor, mode: str, include: bool
 ) -> Any:
     """Return what is scattered, joined with what the tensor that it is scattered into holds."""
+    if source.shape[0] != index.shape[0]:
+        raise NotServed("It scatters by something else than the ends of edges.")
     if index.role == "batch":
         if isinstance(own, LiftedTensor) or own.size(0) != run.context.num_candidates:
             raise NotServed("It scatters by `batch` into something else than candidates.")
@@ -73,7 +74,7 @@ def _scattered(
         found: Any = pool_nodes(run.context, state.entries, state.value, mode)
         zero = not bool(own.any())
     else:
-        if not isinstance(own, StateTensor) or own.shape[0] != NUM_NODES:
+        if not isinstance(own, StateTensor) or own.shape[0] != run.num_nodes(end_kind(index)):
             raise NotServed("It scatters messages into something else than nodes.")
         found = aggregate(run, source, index, mode)
         zero = own.entries.count == 1 and not bool(own.value.any())
@@ -91,6 +92,7 @@ def aggregate(run: Run, source: StateTensor, index: IndexTensor, mode: str) -> S
     """Return the sum, mean, … of the messages of each node."""
     if index.role != "end" or source.shape[0] != index.shape[0]:
         raise NotServed("It scatters by something else than the ends of edges.")
+    kind = end_kind(index)
     if mode != "sum":
         source = whole(run, source)
     value, factor = source.value, source.factor
@@ -106,4 +108,11 @@ def aggregate(run: Run, source: StateTensor, index: IndexTensor, mode: str) -> S
 
     carries = mode == "sum" and factor is None and value.is_floating_point()
     pending = Pending(reduce, index.side, layouts, value.dtype, carries)
-    return run.pending(pending, source.shape[1:])
+    return run.pending(pending, source.shape[1:], kind)
+
+
+def end_kind(index: IndexTensor) -> int:
+    """Return the type of the nodes at an end of edges."""
+    if index.edges is None:
+        raise NotServed("It scatters by something else than the ends of edges.")
+    return index.edges.kinds[index.side]

@@ -85,10 +85,10 @@ def gather(run: Run, tensor: Any, index: Any) -> Any:
         return _at_links(run, tensor, index)
     if index.dim() > 1:
         raise NotServed("It picks single elements by the structure.")
-    if index.role == "nodes" and isinstance(tensor, StateTensor):
+    if index.role == "nodes" and isinstance(tensor, StateTensor) and _alike(tensor, index):
         return tensor
     if index.role == "batch" and not isinstance(tensor, LiftedTensor):
-        return _spread_candidates(run, tensor)
+        return _spread_candidates(run, tensor, index.kind)
     if index.role != "end" or not isinstance(tensor, StateTensor):
         raise NotServed("It reads the structure in a way that is not known.")
     assert index.edges is not None
@@ -111,14 +111,16 @@ def _at_links(run: Run, tensor: StateTensor, index: IndexTensor) -> Tensor:
     return explained_rows(run.context, state.entries, state.value, index.side)
 
 
-def _spread_candidates(run: Run, tensor: Tensor) -> StateTensor:
-    """Return for each node of each candidate what the candidate has."""
+def _alike(tensor: StateTensor, index: IndexTensor) -> bool:
+    return bool(tensor.shape[0] == index.shape[0])
+
+
+def _spread_candidates(run: Run, tensor: Tensor, kind: int) -> StateTensor:
+    """Return for each node of a type, in each candidate, what the candidate has."""
     context = run.context
     if tensor.size(0) != context.num_candidates:
         raise NotServed("It reads another tensor by `batch`.")
     context.need_all_rows()
     context.make_room(0, context.presence.num_pairs)
-    entries = Layout(
-        context.presence.pairs, context.presence.pairs.candidate, context.num_candidates
-    )
-    return run.state(entries, tensor)
+    pairs = context.pairs(kind)
+    return run.state(Layout(pairs, pairs.candidate, context.num_candidates), tensor)

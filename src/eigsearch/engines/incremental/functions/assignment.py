@@ -72,6 +72,8 @@ def _at_ends(run: Run, old: StateTensor, index: IndexTensor, value: Any) -> Stat
         raise NotServed("It writes to single rows.")
     if len(edges) == 0:
         return old
+    if old.shape[0] != run.num_nodes(edges.kinds[index.side]):
+        raise NotServed("It writes to nodes of another type.")
     end = edges.target if index.side else edges.source
     if np.bincount(end).max() > 1:
         raise NotServed("It writes to one node twice.")

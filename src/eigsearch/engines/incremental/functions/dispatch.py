@@ -38,6 +38,7 @@ from eigsearch.engines.incremental.functions.row_tables import (
 )
 from eigsearch.engines.incremental.functions.rowwise import along_dim, pointwise
 from eigsearch.engines.incremental.functions.shapes import dimensions, expand, joining, view
+from eigsearch.engines.incremental.functions.stacking import stacked_rule
 from eigsearch.engines.incremental.functions.structure import (
     compare_ends,
     convert,
@@ -50,6 +51,7 @@ from eigsearch.engines.incremental.state_tensor import (
     IndexTensor,
     LiftedTensor,
     Run,
+    StackedTensor,
     StateTensor,
 )
 
@@ -64,6 +66,8 @@ class Lifting(torch.overrides.TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         try:
+            if StackedTensor in types:
+                return stacked_rule(self._run, func, args, kwargs)
             if StateTensor in types or IndexTensor in types:
                 return _rule(func)(self._run, func, args, kwargs)
             maker = MAKERS.get(getattr(func, "__name__", ""))

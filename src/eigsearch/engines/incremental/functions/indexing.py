@@ -59,7 +59,8 @@ def structure_item(run: Run, index: IndexTensor, key: Any) -> IndexTensor:
     if index.role in ("edge_index", "links") and isinstance(key, list) and key == [1, 0]:
         return run.turned(index)
     if index.role in ("loops", "membership") and isinstance(key, int):
-        return run.index("batch" if index.role == "membership" and key % 2 else "nodes")
+        role = "batch" if index.role == "membership" and key % 2 else "nodes"
+        return run.index(role, kind=index.kind)
     raise NotServed("It reads the structure in a way that is not known.")
 
 

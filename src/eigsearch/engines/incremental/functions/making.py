@@ -10,7 +10,6 @@ from eigsearch.engines.incremental.errors import NotServed
 from eigsearch.engines.incremental.functions.rowwise import given_sizes, states_among
 from eigsearch.engines.incremental.layout import Pairs
 from eigsearch.engines.incremental.state_tensor import (
-    NUM_NODES,
     Function,
     IndexTensor,
     Run,
@@ -69,9 +68,10 @@ def _make_range(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[st
     if not any(run.stands_for(value) for value in given):
         return func(*args, **kwargs)
     bounds = given if len(given) > 1 else (0, *given)
-    if bounds[0] != 0 or bounds[1] != NUM_NODES or bounds[2:] not in ((), (1,)):
+    kind = run.kind_of_nodes(bounds[1])
+    if bounds[0] != 0 or kind is None or bounds[2:] not in ((), (1,)):
         raise NotServed("It numbers edges.")
-    return run.index("nodes")
+    return run.index("nodes", kind=kind)
 
 
 def make_expanded(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -12,10 +12,10 @@ from eigsearch.engines.incremental.errors import NotServed
 from eigsearch.engines.incremental.functions.alignment import align, whole
 from eigsearch.engines.incremental.functions.making import make_expanded
 from eigsearch.engines.incremental.functions.rowwise import given_sizes
+from eigsearch.engines.incremental.functions.stacking import stack
 from eigsearch.engines.incremental.index.state_table import Messages, StateTable
 from eigsearch.engines.incremental.index.timelines import EdgeList
 from eigsearch.engines.incremental.state_tensor import (
-    NUM_NODES,
     Function,
     IndexTensor,
     Run,
@@ -33,6 +33,8 @@ def joining(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, A
     ndim = tensors[0].dim() + stacks
     if not stacks and dim % ndim == 0 and len(tensors) == 2:
         return _append_loops(run, *tensors)
+    if stacks and dim % ndim == 0:
+        return stack(run, tensors)
     if dim % ndim == 0 or not all(isinstance(tensor, StateTensor) for tensor in tensors):
         raise NotServed("It joins rows with others.")
     entries, values = align(run, tensors)
@@ -48,13 +50,16 @@ def _join_structure(run: Run, tensors: list[Any], dim: int, stacks: bool) -> Ind
     ends = roles == ("end", "end") and first.edges is last.edges and first.side != last.side
     if stacks and dim == 0 and ends:
         return run.index("edge_index", first.edges, first.side)
-    if stacks and dim == 0 and roles == ("nodes", "nodes"):
-        return run.index("loops")
-    if stacks and dim == 0 and roles == ("nodes", "batch"):
-        return run.index("membership")
+    alike = first.kind == last.kind
+    if stacks and dim == 0 and roles == ("nodes", "nodes") and alike:
+        return run.index("loops", kind=first.kind)
+    if stacks and dim == 0 and roles == ("nodes", "batch") and alike:
+        return run.index("membership", kind=first.kind)
     appends = roles in (("edge_index", "loops"), ("end", "nodes"))
     if not stacks and dim in (-1, len(first.shape) - 1) and appends:
-        looped = run.context.once(EdgeList.with_loops, first.edges)
+        if first.edges.kinds != (last.kind, last.kind):
+            raise NotServed("It adds self-loops of another type.")
+        looped = run.context.once(run.context.with_loops, first.edges)
         return run.index(first.role, looped, first.side)
     raise NotServed("It builds a structure of its own.")
 
@@ -124,8 +129,8 @@ def _expand_structure(
     run: Run, name: str, index: IndexTensor, sizes: tuple[Any, ...]
 ) -> IndexTensor:
     turned = index.role == "nodes" and len(index.shape) == 2
-    if turned and sizes in ((2, 1), (2, -1), (2, NUM_NODES)):
-        return run.index("loops")
+    if turned and sizes in ((2, 1), (2, -1), (2, run.num_nodes(index.kind))):
+        return run.index("loops", kind=index.kind)
     fits = len(sizes) == len(index.shape) and sizes[0] in (-1, index.shape[0])
     if name != "repeat" and fits and index.role in ("end", "batch"):
         return run.reshaped(index, torch.Size((index.shape[0], *sizes[1:])))

@@ -18,7 +18,6 @@ from eigsearch.engines.incremental.index.timelines import EdgeList
 from eigsearch.engines.incremental.layout import Layout
 from eigsearch.engines.incremental.pooling import pool_nodes
 from eigsearch.engines.incremental.state_tensor import (
-    NUM_NODES,
     Function,
     IndexTensor,
     Run,
@@ -49,8 +48,21 @@ def extreme(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, A
         return along_dim(run, func, args, kwargs)
     if len(args) > 1 or kwargs or tensor.role in ("loops", "links", "link"):
         raise NotServed("It reads the structure in a way that is not known.")
-    size = run.context.num_candidates if tensor.role == "batch" else NUM_NODES
+    if tensor.role == "batch":
+        size = run.context.num_candidates
+    else:
+        size = int(run.num_nodes(_kind_of(tensor)))
     return torch.tensor(size - 1 if func.__name__ == "max" else 0, device=run.context.device)
+
+
+def _kind_of(index: IndexTensor) -> int:
+    """Return the type of the nodes whose numbers a structure tensor holds."""
+    if index.edges is None:
+        return index.kind
+    source, target = index.edges.kinds
+    if index.role == "edge_index" and source != target:
+        raise NotServed("It reads the structure in a way that is not known.")
+    return target if index.side else source
 
 
 def _common_extreme(run: Run, tensor: StateTensor, mode: str) -> Tensor:
@@ -59,7 +71,7 @@ def _common_extreme(run: Run, tensor: StateTensor, mode: str) -> Tensor:
     Nodes without messages count as zero here, so that only what lies beyond is certain. Where
     single nodes are explained, those out of their reach have no states.
     """
-    if run.context.instances[0].node is not None:
+    if run.context.instances[0].anchors:
         raise NotServed("It takes an extreme of all entries.")
     state = (
         along_dim(run, torch.amax if mode == "max" else torch.amin, (tensor, -1), {})

@@ -29,6 +29,8 @@ class StateTable:
         fresh: The rows that the layer below does not have, where that is known: what the others
             reach is here already.
         parts: Tables whose rows are all here, with those that they were made of.
+        kind: The type of the nodes, where only those of one type have rows.
+        origin: The table of all types that these rows are some of.
     """
 
     timelines: Timelines
@@ -37,6 +39,8 @@ class StateTable:
     covers_edges: bool = False
     fresh: Array | None = None
     parts: tuple[StateTable, ...] = ()
+    kind: int = 0
+    origin: StateTable | None = None
 
     def __len__(self) -> int:
         return len(self.key)
@@ -139,6 +143,15 @@ class StateTable:
         fresh = None if self.fresh is None else self.fresh.take(chosen)
         key = self.key.take(chosen)
         return StateTable(self.timelines, key, self.depth, self.covers_edges, fresh, self.parts)
+
+    def of_kind(self, kind: int, chosen: Array) -> StateTable:
+        """Return some of the rows, those of the nodes of one type."""
+        return replace(self.only(chosen), kind=kind, origin=self)
+
+    @property
+    def of_all_kinds(self) -> StateTable:
+        """The table of the nodes of all types that these rows are some of."""
+        return self.origin or self
 
     def _union(self, *keys: Array) -> Array:
         if not self.dense:

@@ -49,6 +49,7 @@ class EdgeList:
         num_nodes: The number of nodes.
         position: For each edge, its position in the list that this one was made from; a self-loop
             that the model added has the position of its node behind all edges.
+        kinds: The node types of sources and of targets; one type where graphs have none.
     """
 
     source: Array
@@ -59,6 +60,7 @@ class EdgeList:
     toggling: bool
     num_nodes: int
     position: Array
+    kinds: tuple[int, int] = (0, 0)
 
     def __len__(self) -> int:
         return len(self.source)
@@ -119,28 +121,34 @@ class EdgeList:
         """Whether every edge is there at time 0."""
         return not self.appears_at.any()
 
-    def subset(self, chosen: Array) -> EdgeList:
-        """Return some of the edges, in their order."""
-        return edge_list(self._columns, chosen, self.toggling, self.num_nodes)
+    def subset(self, chosen: Array, kinds: tuple[int, int] | None = None) -> EdgeList:
+        """Return some of the edges, in their order; all between two node types, if given."""
+        return edge_list(self._columns, chosen, self.toggling, self.num_nodes, kinds or self.kinds)
 
-    def with_loops(self) -> EdgeList:
-        """Return the edges and a self-loop for each node that is always there."""
-        node, always = np.arange(self.num_nodes), np.zeros(self.num_nodes, np.int64)
+    def with_loops(self, node: Array) -> EdgeList:
+        """Return the edges and a self-loop for each of some nodes that is always there."""
+        always = np.zeros(len(node), np.int64)
         loops = (node, node, always - 1, always, always - 1)
         columns = [np.concatenate(both) for both in zip(self._columns, loops, strict=True)]
         order = np.argsort(columns[1], kind="stable")
-        return edge_list(columns, order, self.toggling, self.num_nodes)
+        return edge_list(columns, order, self.toggling, self.num_nodes, self.kinds)
 
     @property
     def _columns(self) -> tuple[Array, ...]:
         return self.source, self.target, self.attribute, self.appears_at, self.flips_at
 
 
-def edge_list(columns: Sequence[Array], chosen: Array, toggling: bool, num_nodes: int) -> EdgeList:
+def edge_list(
+    columns: Sequence[Array],
+    chosen: Array,
+    toggling: bool,
+    num_nodes: int,
+    kinds: tuple[int, int] = (0, 0),
+) -> EdgeList:
     """Return some of the edges that columns describe, in the given order."""
     source, target, attribute, appears_at, flips_at = (column.take(chosen) for column in columns)
     return EdgeList(
-        source, target, attribute, appears_at, flips_at, toggling, num_nodes, position=chosen
+        source, target, attribute, appears_at, flips_at, toggling, num_nodes, chosen, kinds
     )
 
 
