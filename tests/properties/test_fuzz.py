@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from benchmarks.fuzz.__main__ import fuzz
@@ -15,7 +16,6 @@ from benchmarks.fuzz.models import Plan, draw_model
 from benchmarks.fuzz.plain import Plain
 from benchmarks.fuzz.promises import SOMETIMES, renamed
 from benchmarks.fuzz.same import Broken, same_answers
-from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.engines.batched import disjoint_union
@@ -40,8 +40,8 @@ def test_a_case_is_a_function_of_its_number() -> None:
 def test_a_broken_promise_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Isolated nodes that stay in a subgraph change what a model that pools by mean says."""
 
-    def everyone(instance: PreparedInstance, edge_keep: Tensor, rows: Tensor) -> Tensor:
-        return edge_keep.new_ones(len(edge_keep), instance.num_nodes)
+    def everyone(instance: PreparedInstance, edge_keep: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return np.ones((len(edge_keep), instance.num_nodes), bool)
 
     monkeypatch.setattr(disjoint_union, "_induced_nodes", everyone)
     assert any(breaks(number) for number in range(4))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
@@ -54,25 +56,30 @@ class UnionPart:
 
 
 def extract(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKind) -> UnionPart:
-    """Cut candidates out of a graph: keep-rows in, disjoint union out."""
-    rows = rows.to(instance.data.edge_index.device)
+    """Cut candidates out of a graph: keep-rows in, disjoint union out.
+
+    Index arithmetic is NumPy's, which takes a third of the time for graphs of a few nodes.
+    """
+    mask = rows.cpu().numpy()
     if subgraph_kind is SubgraphKind.ZEROED_FEATURES:
-        return _assemble(instance, *_everything(instance, rows), lit=rows.flatten())
+        lit = rows.to(instance.data.edge_index.device).flatten()
+        return _assemble(instance, _everything(instance, mask), None, lit=lit)
     if subgraph_kind is SubgraphKind.NODE_INDUCED:
-        return _assemble(instance, _edges_between(instance, rows), _with_anchors(instance, rows))
-    edge_keep = _edge_rows(instance, rows)
-    keep = rows if instance.groups.features else None
-    no_edge_goes = keep is not None and instance.groups.edge_count == 0
+        return _assemble(instance, _edges_between(instance, mask), _with_anchors(instance, mask))
+    edge_keep = _edge_rows(instance, mask)
+    features = bool(instance.groups.features)
+    keep = rows.to(instance.data.edge_index.device) if features else None
+    no_edge_goes = features and instance.groups.edge_count == 0
     if subgraph_kind is SubgraphKind.ALL_NODES or no_edge_goes:
         return _assemble(instance, edge_keep, None, keep=keep)
-    return _assemble(instance, edge_keep, _induced_nodes(instance, edge_keep, rows), keep=keep)
+    return _assemble(instance, edge_keep, _induced_nodes(instance, edge_keep, mask), keep=keep)
 
 
 def full_graph(instance: PreparedInstance) -> UnionPart:
     """Return the graph as it is, as a union of one."""
     device = instance.data.edge_index.device
     nodes = torch.arange(instance.num_nodes, device=device)
-    edge_index = instance.data.edge_index.long()
+    edge_index = instance.data.edge_index.to(torch.long, copy=True)  # the user's, like attributes
     edges = torch.arange(edge_index.size(1), device=device)
     return UnionPart(instance, 1, nodes, torch.zeros_like(nodes), edges, edge_index, whole=True)
 
@@ -91,83 +98,93 @@ def anchor_positions(parts: Sequence[UnionPart]) -> Tensor:
     return torch.cat(positions)
 
 
-def _edge_rows(instance: PreparedInstance, rows: Tensor) -> Tensor:
+def _edge_rows(instance: PreparedInstance, rows: np.ndarray) -> np.ndarray:
     """Return which directed edges each candidate keeps; those without a group always stay."""
-    group = instance.groups.index
-    if group.numel() == 0:
-        return rows.new_ones(rows.size(0), 0)
-    if instance.groups.count == 0:
-        return rows.new_ones(rows.size(0), group.numel())
-    return rows[:, group.clamp_min(0)] | (group < 0)
+    group = instance.edge_arrays[2]
+    if len(group) == 0 or instance.groups.count == 0:
+        return np.ones((len(rows), len(group)), bool)
+    if group.min() >= 0:
+        return rows[:, group]
+    return rows[:, np.maximum(group, 0)] | (group < 0)
 
 
-def _everything(instance: PreparedInstance, rows: Tensor) -> tuple[Tensor, None]:
-    return rows.new_ones(rows.size(0), instance.groups.index.numel()), None
+def _everything(instance: PreparedInstance, rows: np.ndarray) -> np.ndarray:
+    return np.ones((len(rows), instance.groups.index.numel()), bool)
 
 
-def _edges_between(instance: PreparedInstance, node_rows: Tensor) -> Tensor:
-    source, target = instance.data.edge_index
+def _edges_between(instance: PreparedInstance, node_rows: np.ndarray) -> np.ndarray:
+    source, target, _ = instance.edge_arrays
     return node_rows[:, source] & node_rows[:, target]
 
 
-def _with_anchors(instance: PreparedInstance, node_keep: Tensor) -> Tensor:
+def _with_anchors(instance: PreparedInstance, node_keep: np.ndarray) -> np.ndarray:
     """Keep the anchors; without any, all nodes of a candidate that would have none."""
     if instance.anchors:
-        node_keep = node_keep.clone()
+        node_keep = node_keep.copy()
         node_keep[:, list(instance.anchors)] = True
         return node_keep
-    return node_keep | ~node_keep.any(dim=1, keepdim=True)
+    return node_keep | ~node_keep.any(axis=1, keepdims=True)
 
 
-def _induced_nodes(instance: PreparedInstance, edge_keep: Tensor, rows: Tensor) -> Tensor:
+def _induced_nodes(
+    instance: PreparedInstance, edge_keep: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
     """Return which nodes the edge-induced subgraphs hold: ends of edges, owners of kept features.
 
     Without either, a candidate is the anchors alone; where a prediction is about the whole graph,
     it is the graph's nodes without edges: there is no smaller graph to ask about.
     """
-    candidate, edge = edge_keep.nonzero(as_tuple=True)
-    node_keep = edge_keep.new_zeros(edge_keep.size(0), instance.num_nodes)
-    for ends in instance.data.edge_index:
+    candidate, edge = edge_keep.nonzero()
+    node_keep = np.zeros((len(edge_keep), instance.num_nodes), bool)
+    for ends in instance.edge_arrays[:2]:
         node_keep[candidate, ends[edge]] = True
     for part in instance.groups.features:
         if part.attribute == "x" and part.by_row:
-            kept = rows[:, part.index.clamp_min(0)] & (part.index >= 0)
-            node_keep |= kept.any(dim=2)
+            index = part.index.cpu().numpy()
+            kept = rows[:, np.maximum(index, 0)] & (index >= 0)
+            node_keep |= kept.any(axis=2)
     return _with_anchors(instance, node_keep)
 
 
 def _assemble(
     instance: PreparedInstance,
-    edge_keep: Tensor,
-    node_keep: Tensor | None,
+    edge_keep: np.ndarray,
+    node_keep: np.ndarray | None,
     lit: Tensor | None = None,
     keep: Tensor | None = None,
 ) -> UnionPart:
-    count, num_nodes = edge_keep.size(0), instance.num_nodes
-    candidate, edges = edge_keep.nonzero(as_tuple=True)
-    place = candidate * num_nodes + instance.data.edge_index[:, edges]
+    count, num_nodes = len(edge_keep), instance.num_nodes
+    candidate, edges = edge_keep.nonzero()
+    source, target, _ = instance.edge_arrays
+    place = np.stack([source[edges], target[edges]])
+    place += candidate * num_nodes
     if node_keep is None:
-        slot = torch.arange(count * num_nodes, device=edge_keep.device)
+        owner = np.arange(count).repeat(num_nodes)
+        nodes = np.tile(np.arange(num_nodes), count)
     else:
-        flat = node_keep.flatten()
-        slot = flat.nonzero().squeeze(1)
-        place = (flat.cumsum(0) - 1)[place]
-    nodes, owner = slot % num_nodes, torch.div(slot, num_nodes, rounding_mode="floor")
-    return UnionPart(instance, count, nodes, owner, edges, place, lit, keep)
+        owner, nodes = node_keep.nonzero()
+        place = (node_keep.cumsum() - 1)[place]
+    device = instance.data.edge_index.device
+    indices = [torch.from_numpy(index).to(device) for index in (nodes, owner, edges, place)]
+    return UnionPart(instance, count, *indices, lit, keep)
+
+
+@lru_cache(maxsize=64)
+def _empty_batch(kind: type) -> Batch:
+    """Return a batch of graphs of a class to make copies of: PyG builds a class for each new one."""
+    return Batch(_base_cls=kind)
 
 
 def to_batch(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
     """Return the parts as one PyG batch, with every attribute that the model may read."""
     first = parts[0].instance
-    batch = Batch(_base_cls=type(first.data))
+    batch = copy.copy(_empty_batch(type(first.data)))
     for key in filter(needs, first.attributes):
         batch[key] = _joined(key, parts)
     node_base = starts_of([part.nodes.numel() for part in parts])
     owner_base = starts_of([part.count for part in parts])
-    edge_counts = [part.edge_index.size(1) for part in parts]
-    batch.edge_index = _shifted([p.edge_index for p in parts], node_base, edge_counts)
-    node_counts = [part.owner.numel() for part in parts]
-    batch.batch = _shifted([p.owner for p in parts], owner_base, node_counts)
+    batch.edge_index = _shifted([part.edge_index for part in parts], node_base)
+    batch.batch = _shifted([part.owner for part in parts], owner_base)
     batch.num_nodes = node_base[-1]
     batch._num_graphs = owner_base[-1]
     if needs("ptr"):
@@ -202,12 +219,11 @@ def _repeated(key: str, parts: Sequence[UnionPart]) -> list[int]:
     return starts_of([s for s, part in zip(sizes, parts, strict=True) for _ in range(part.count)])
 
 
-def _shifted(parts: Sequence[Tensor], base: Sequence[int], counts: Sequence[int]) -> Tensor:
+def _shifted(parts: Sequence[Tensor], base: Sequence[int]) -> Tensor:
     """Return the concatenation of parts, each raised by its base."""
-    device = parts[0].device
-    shift = torch.tensor(base[: len(parts)], device=device)
-    counted = torch.tensor(counts, device=device)
-    return torch.cat(list(parts), dim=-1) + shift.repeat_interleave(counted)
+    if len(parts) == 1:
+        return parts[0]
+    return torch.cat([part + start for part, start in zip(parts, base, strict=False)], dim=-1)
 
 
 def starts_of(counts: Sequence[int]) -> list[int]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch
 
-from eigsearch.candidates import FullGraph
+from eigsearch.candidates import FullGraph, SubgraphKind
 from eigsearch.engines.batched.disjoint_union import (
     UnionPart,
     extract,
@@ -94,7 +95,7 @@ class BatchedEngine:
     def row_beside_isolated_nodes(self, instance: PreparedInstance) -> Tensor:
         """Return the row of an instance for its graph with isolated nodes beside it."""
         with torch.inference_mode():
-            return self._call([with_isolated_copies(instance)])[0]
+            return self._call([with_isolated_copies(instance)])
 
     def fits_two(self, instance: PreparedInstance) -> bool:
         """Return whether two candidates of an instance fit into one call."""
@@ -173,7 +174,8 @@ class BatchedEngine:
     def _run(self, batch: list[Chunk]) -> list[Tensor]:
         """Return the outputs of a batch; halve it where memory runs out."""
         try:
-            return self._call([_extract(chunk) for chunk in batch])
+            rows = self._call([_extract(run) for run in _runs(batch)])
+            return list(rows.split([len(chunk) for chunk in batch]))
         except (RuntimeError, MemoryError) as error:
             if not _out_of_memory(error):
                 raise
@@ -185,22 +187,32 @@ class BatchedEngine:
         self.max_batch_nodes = max(1, self.max_batch_nodes // 2)
         return [torch.cat([self._run([half])[0] for half in chunk.split()]) for chunk in batch]
 
-    def _call(self, parts: list[UnionPart]) -> list[Tensor]:
+    def _call(self, parts: list[UnionPart]) -> Tensor:
         given = model_input(parts, self.model_call.needs)
         output = self.model_call.without_traces(given.batch)
         check_finite(output)
         level = level_of(parts[0].instance.anchors)
-        rows = level.output_rows(output, given.batch.num_graphs, given.nodes, given.anchors)
-        return list(rows.split([part.count for part in parts]))
+        return level.output_rows(output, given.batch.num_graphs, given.nodes, given.anchors)
 
 
-def _extract(chunk: Chunk) -> UnionPart:
-    """Return the candidates of a chunk as a disjoint union."""
-    instance, candidate_set = chunk.request.instance, chunk.request.candidate_set
-    if isinstance(candidate_set, FullGraph):
-        return full_graph(instance)
-    masks = candidate_set.rows(chunk.start, chunk.stop)
-    return extract(instance, masks, candidate_set.subgraph_kind)
+def _runs(batch: Sequence[Chunk]) -> Iterator[list[Chunk]]:
+    """Yield chunks that follow one another and are cut out of one graph in one way."""
+    for _, run in groupby(batch, key=_cut_alike):
+        yield list(run)
+
+
+def _cut_alike(chunk: Chunk) -> tuple[int, SubgraphKind]:
+    return id(chunk.request.instance), chunk.request.candidate_set.subgraph_kind
+
+
+def _extract(run: Sequence[Chunk]) -> UnionPart:
+    """Return the candidates of such chunks as one disjoint union."""
+    request = run[0].request
+    if len(run) == 1 and isinstance(request.candidate_set, FullGraph):
+        return full_graph(request.instance)
+    masks = [chunk.request.candidate_set.rows(chunk.start, chunk.stop) for chunk in run]
+    joined = masks[0] if len(masks) == 1 else torch.cat(masks)
+    return extract(request.instance, joined, request.candidate_set.subgraph_kind)
 
 
 def _row_cost(instance: PreparedInstance) -> int:
