@@ -14,7 +14,7 @@ import eigsearch
 from eigsearch.errors import InputError
 from tests.nets import FEATURES, house
 
-ENGINES = pytest.mark.parametrize("engine", ["auto", "batched"])
+ENGINES = pytest.mark.parametrize("engine", ["incremental", "batched"])
 
 
 class Vector(nn.Module):

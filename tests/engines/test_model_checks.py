@@ -93,7 +93,7 @@ class FixedSize(nn.Module):
         return self.head(self.conv(x, edge_index).tanh().reshape(-1, 4 * self.nodes))
 
 
-@pytest.mark.parametrize("engine", ["auto", "batched"])
+@pytest.mark.parametrize("engine", ["incremental", "batched"])
 @pytest.mark.parametrize("make", [ByNumber, FixedSize])
 def test_model_traits_of_models_that_know_nodes_by_number_keep_all_nodes(
     make: Any, engine: str

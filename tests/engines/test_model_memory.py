@@ -63,7 +63,7 @@ def count_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
-@pytest.mark.parametrize(("engine", "most"), [("auto", 1), ("batched", 4)])
+@pytest.mark.parametrize(("engine", "most"), [("incremental", 1), ("batched", 4)])
 def test_recall_of_a_model_seen_before_leaves_one_plain_call_to_confirm(
     monkeypatch: pytest.MonkeyPatch, engine: str, most: int
 ) -> None:
@@ -75,7 +75,7 @@ def test_recall_of_a_model_seen_before_leaves_one_plain_call_to_confirm(
     assert torch.equal(first.edge_score, again.edge_score)
 
 
-@pytest.mark.parametrize("engine", ["auto", "batched"])
+@pytest.mark.parametrize("engine", ["incremental", "batched"])
 @pytest.mark.filterwarnings("ignore:Expected both engines")
 def test_recall_of_a_model_that_changed_unseen_is_contradicted_by_a_call(engine: str) -> None:
     hidden = Hidden()

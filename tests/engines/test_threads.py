@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -38,15 +39,16 @@ def answer(model: nn.Module) -> Tensor:
 def test_a_model_can_be_called_while_another_runs_on_states() -> None:
     second = make_net("GCN", seed=1)
     model, expected = Interrupted(second), answer(second)
-    assert eigsearch.explain(model, house()).engine == "incremental"
+    assert eigsearch.explain(model, house(), engine="incremental").engine == "incremental"
     assert torch.equal(model.heard[0], expected)
 
 
 def test_threads_explain_at_the_same_time_and_leave_nothing_behind() -> None:
     calls = nn.Module.__call__, nn.Module.__getattr__, Aggregation.__call__
     models, graphs = [make_net(seed=n) for n in range(24)], [house(n) for n in range(24)]
+    explain = partial(eigsearch.explain, engine="incremental")
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(eigsearch.explain, models, graphs))
+        found = list(threads.map(explain, models, graphs))
     for model, data, explanation in zip(models, graphs, found, strict=True):
-        assert torch.equal(explanation.keep, eigsearch.explain(model, data).keep)
+        assert torch.equal(explanation.keep, explain(model, data).keep)
     assert (nn.Module.__call__, nn.Module.__getattr__, Aggregation.__call__) == calls

@@ -245,7 +245,7 @@ class InPlace(nn.Module):
         return global_mean_pool(self.conv(x.relu_(), edge_index), batch)
 
 
-@pytest.mark.parametrize("engine", ["auto", "batched"])
+@pytest.mark.parametrize("engine", ["incremental", "batched"])
 def test_a_model_that_works_in_place_does_so_on_copies(engine: str) -> None:
     data, model = plain(), InPlace().double()
     before = data.x.clone()
@@ -275,7 +275,7 @@ class Remembering(nn.Module):
         return global_add_pool(x, batch)[:, :2]
 
 
-@pytest.mark.parametrize("engine", ["auto", "batched"])
+@pytest.mark.parametrize("engine", ["incremental", "batched"])
 def test_eval_mode_of_a_model_that_caches_by_hand_computes_every_candidate(engine: str) -> None:
     model, data = Remembering(), plain()
     weights = model.kinds.weight.detach().clone()

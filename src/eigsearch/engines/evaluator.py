@@ -33,11 +33,15 @@ from eigsearch.inputs.instance import PreparedInstance
 ENGINES = ("auto", "batched", "incremental")
 
 _FINE = 1e-5  # the coarsest precision in which engines can be compared; half precision is coarser
-# What calling the model on candidates takes before there is any, in rows: the few rows of a small
-# graph do not decide between engines, and a window in one engine is faster than in both.
+# Nodes of all candidates up to which a plain batch is faster than the incremental engine's Python:
+# a molecule of 30 bonds alone has 900, one of 60 or four of 30 about this many. Measured for three
+# layers of width 64.
+_FEW_NODES = 3_000
+# Few rows of a graph do not decide between engines, as a window in one is faster than in both.
 _ROWS_OF_A_CALL = 2_048
 _COMPARED = 64  # candidates of a request that are computed again in other company
 _ENOUGH_GROUPS = 2  # a removal from fewer leaves nothing to compare
+_FASTER = "It is faster for this graph."
 _NO_BATCH = (
     "Each candidate costs a call of its own, which takes several times as long: the model has no "
     "`batch` argument to tell graphs apart."
@@ -86,6 +90,7 @@ class AutoEvaluator:
         self._asked_to_keep = keeps_nodes
         self._traits: ModelTraits | None = None  # found out, or recalled, for graphs of this run
         self._confirmed = False  # by a call of this run, where they were recalled
+        self._few_removals = False  # in the graphs that were evaluated last
 
     @property
     def batched(self) -> BatchedEngine:
@@ -113,7 +118,7 @@ class AutoEvaluator:
         """Return the model's output rows for each request."""
         if self.keeps_nodes:
             requests = [_with_all_nodes(request) for request in requests]
-        allowed = self._may_be_incremental
+        allowed = self._may_be_incremental and not self._few_nodes(requests)
         chosen = [request for request in requests if allowed and self._pays(request)]
         outputs: dict[int, Tensor] = {}
         for alike in _by_signature(chosen):
@@ -137,7 +142,8 @@ class AutoEvaluator:
             own: What plain calls of the model gave for the graphs, where that is known.
         """
         full = [Request(instance, FullGraph(instance.groups.count)) for instance in instances]
-        if self.serves_incrementally(largest(instances)):
+        self._few_removals = self._few_nodes(_removals(instances))
+        if not self._few_removals and self.serves_incrementally(largest(instances)):
             found = self._incremental_graphs(instances, with_removals)
             if found and self._are_own(full, torch.cat([rows[:1] for rows in found]), own):
                 return found
@@ -159,8 +165,8 @@ class AutoEvaluator:
         self, instances: Sequence[PreparedInstance], with_removals: bool
     ) -> list[Tensor]:
         """Return whole graphs and removals; nothing where the engine turns out not to serve."""
-        asked = Removals if with_removals else FullGraph
-        outputs = self.outputs([Request(i, asked(i.groups.count)) for i in instances])
+        full = [Request(i, FullGraph(i.groups.count)) for i in instances]
+        outputs = self.outputs(_removals(instances) if with_removals else full)
         return outputs if self.serves_incrementally(largest(instances)) else []
 
     def _are_own(self, full: Sequence[Request], found: Tensor, own: Tensor | None) -> bool:
@@ -201,8 +207,17 @@ class AutoEvaluator:
         # A row costs more here, which equal rows make up for (measured in benchmarks/speed/).
         return expected_rows(request, layers).total <= rows_of_batched + _ROWS_OF_A_CALL
 
+    def _few_nodes(self, requests: Sequence[Request]) -> bool:
+        """Return whether requests are so small together that the batched engine is faster."""
+        nodes = sum(len(request) * request.instance.num_nodes for request in requests)
+        if self.name != "auto" or nodes > _FEW_NODES:
+            return False
+        return not any(self._batched.one_call_each(request.instance) for request in requests)
+
     def engine_name(self, instance: PreparedInstance) -> str:
-        """Return the name of the engine that ranks the groups of an instance."""
+        """Return the name of the engine that ranks the groups of an instance evaluated last."""
+        if self._few_removals:
+            return "batched"
         return self.route(Request(instance, Removals(instance.groups.count)))
 
     def why_batched(self, instance: PreparedInstance) -> str:
@@ -215,7 +230,9 @@ class AutoEvaluator:
             return "Features are replaced in whole graphs, which the batched engine builds."
         if not self._may_be_incremental:
             return "Under autocast, rounding alone makes engines disagree."
-        return self.incremental.reason(instance) or "It is faster for this graph."
+        if self._few_removals:
+            return _FASTER
+        return self.incremental.reason(instance) or _FASTER
 
     def cost_note(self, instance: PreparedInstance) -> str:
         """Return why each candidate of an instance costs a call of the model, "" if it does not."""
@@ -374,6 +391,10 @@ class AutoEvaluator:
                 stacklevel=2,
             )
             raise NotServed("The engines disagree on this model.")
+
+
+def _removals(instances: Sequence[PreparedInstance]) -> list[Request]:
+    return [Request(instance, Removals(instance.groups.count)) for instance in instances]
 
 
 def _largest_of_routes(

@@ -99,8 +99,8 @@ def _written_in_place(module: torch.nn.Module) -> list[Tensor]:
     if isinstance(module, torch.jit.ScriptModule):
         own = list(module.buffers(recurse=False))
     else:
-        own = [tensor for tensor in module._buffers.values() if tensor is not None]
+        own = [tensor for tensor in vars(module)["_buffers"].values() if tensor is not None]
     own = [tensor for tensor in own if tensor.numel() <= _COPIED]
-    if getattr(module, "max_norm", None) is not None:
+    if vars(module).get("max_norm") is not None:  # an embedding's; a lookup on modules is slow
         own.extend(weight for _, weight in module.named_parameters(recurse=False))
     return [tensor for tensor in own if not tensor.is_inference()]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Literal
 
 import torch
@@ -77,16 +78,20 @@ class Target:
             output = output.clamp_min(_TINY).log()
         if self.rather_than is not None:
             return output[:, self.index] - output[:, self.rather_than]
+        if output.size(1) == 2:
+            return output[:, self.index] - output[:, 1 - self.index]
         others = torch.cat([output[:, : self.index], output[:, self.index + 1 :]], dim=1)
         return output[:, self.index] - torch.logsumexp(others, dim=1)
 
 
 def phi_rows(targets: Sequence[Target], outputs: Sequence[Tensor]) -> list[Tensor]:
     """Return φ for the output rows of many requests; one calculation where their kind is one."""
+    if len(set(targets)) == 1:
+        phi = targets[0].phi(torch.cat(list(outputs)))
+        return list(phi.split([len(output) for output in outputs]))
     kinds = {(target.task, target.return_type, target.rather_than) for target in targets}
     if (
-        len(targets) == 1
-        or len(kinds) != 1
+        len(kinds) != 1
         or targets[0].task != "multiclass_classification"
         or targets[0].rather_than is not None
     ):
@@ -167,6 +172,8 @@ class NotFiniteError(ModelError):
 
 def check_finite(output: Tensor) -> None:
     """Refuse model outputs that are not numbers."""
+    if isfinite(float(output.sum())):  # else one of them is not, or the sum itself is too large
+        return
     if not bool(torch.isfinite(output).all()):
         raise NotFiniteError(
             f"Expected finite model outputs (got {short_row(output.flatten().tolist())}). "

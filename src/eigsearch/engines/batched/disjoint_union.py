@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -18,6 +17,8 @@ from eigsearch.candidates import SubgraphKind
 from eigsearch.errors import UnsupportedError
 from eigsearch.inputs.instance import PreparedInstance, level_in
 from eigsearch.inputs.plain_values import NUMBERS, collated
+
+_EMPTY: dict[type, Batch] = {}  # an empty batch of each class of graphs
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,20 +166,22 @@ def _assemble(
         owner, nodes = node_keep.nonzero()
         place = (node_keep.cumsum() - 1)[place]
     device = instance.data.edge_index.device
-    indices = [torch.from_numpy(index).to(device) for index in (nodes, owner, edges, place)]
-    return UnionPart(instance, count, *indices, lit, keep)
+    on_device = [torch.from_numpy(index).to(device) for index in (nodes, owner, edges, place)]
+    node, candidate_of, edge, ends = on_device
+    return UnionPart(instance, count, node, candidate_of, edge, ends, lit, keep)
 
 
-@lru_cache(maxsize=64)
 def _empty_batch(kind: type) -> Batch:
-    """Return a batch of graphs of a class to make copies of: PyG builds a class for each new one."""
-    return Batch(_base_cls=kind)
+    """Return an empty batch of graphs of a class; PyG would build a class for each new one."""
+    if kind not in _EMPTY:
+        _EMPTY[kind] = Batch(_base_cls=kind)
+    return copy.copy(_EMPTY[kind])
 
 
 def to_batch(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
     """Return the parts as one PyG batch, with every attribute that the model may read."""
     first = parts[0].instance
-    batch = copy.copy(_empty_batch(type(first.data)))
+    batch = _empty_batch(type(first.data))
     for key in filter(needs, first.attributes):
         batch[key] = _joined(key, parts)
     node_base = starts_of([part.nodes.numel() for part in parts])
