@@ -236,7 +236,7 @@ class AutoEvaluator:
 
     def cost_note(self, instance: PreparedInstance) -> str:
         """Return why each candidate of an instance costs a call of the model, "" if it does not."""
-        if self.engine_name(instance) != "batched" or not self.batched.one_call_each(instance):
+        if not self.batched.one_call_each(instance) or self.engine_name(instance) != "batched":
             return ""
         if self.batched.shares_calls:
             return _NO_BATCH
