@@ -97,7 +97,7 @@ def test_open_results_finds_data_and_model_by_name(tmp_path):
     about = {"dataset": "BA-2Motifs", "model_name": "gcn", "explainer": "eig_search"}
     explain_to(tmp_path / "run", motif_model(), motif_graphs()[:1], about=about)
     found = open_results(tmp_path / "run", None, None, None, None)
-    assert (found.dataset, found.model, found.of_nodes) == ("BA-2Motifs", "gcn", False)
+    assert (found.dataset, found.model, found.task) == ("BA-2Motifs", "gcn", "graph")
     assert open_results(tmp_path / "run", None, None, "gin", None).model == "gin"
 
 

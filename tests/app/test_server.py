@@ -168,11 +168,12 @@ class TestAnswers:
 
     def test_node_has_features_and_neighbours(self, client):
         graph = motif_graphs()[0]
-        about = client.post("api/node", {"item": 0, "node": 3})
+        about = client.post("api/node", {"item": 0, "at": 3})
         ends = graph.edge_index
-        assert about["neighbours"] == sorted(ends[1][ends[0] == 3].unique().tolist())
+        around = sorted(ends[1][ends[0] == 3].unique().tolist())
+        assert about["neighbours"] == [[node, str(node)] for node in around]
         assert about["width"] == graph.x.size(1)
-        assert "error" in client.post("api/node", {"item": 0, "node": 10**6})
+        assert "error" in client.post("api/node", {"item": 0, "at": 10**6})
 
     def test_motifs_name_the_graphs_that_contain_them(self, client):
         wait_until_explained(client)

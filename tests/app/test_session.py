@@ -10,7 +10,7 @@ from eigsearch.app.background import Background
 from eigsearch.app.edits import GraphEdits
 from eigsearch.app.row_cache import SHARD_SIZE
 from eigsearch.app.session import EditedItem, Session
-from eigsearch.errors import InputError, UnsupportedError
+from eigsearch.errors import InputError
 from eigsearch.models import zoo
 from eigsearch.parallel import explain_to
 from tests.app.sessions import motif_graphs, motif_model, motif_session, plain_scores
@@ -138,20 +138,6 @@ def test_graph_outside_the_data_set_raises(session):
 def test_session_without_graphs_raises(tmp_path):
     with pytest.raises(InputError, match="at least one graph"):
         Session(motif_model(), [], cache=tmp_path / "cache")
-
-
-@pytest.mark.parametrize(
-    ("dataset", "got"),
-    [
-        (datasets.load("SBM-Links"), "links"),
-        (datasets.load("Typed-Motifs"), "a typed graph"),
-        (datasets.load("Typed-Motifs")[0], "a typed graph"),
-        ([datasets.load("Typed-Motifs")[0]], "a typed graph"),
-    ],
-)
-def test_session_of_links_or_typed_graphs_is_a_sentence(dataset, got):
-    with pytest.raises(UnsupportedError, match=f"without types.*got {got}"):
-        Session(motif_model(), dataset)
 
 
 def test_node_session_answers_equal_a_plain_call_on_the_whole_graph(tmp_path):

@@ -350,7 +350,7 @@ class TestWhatIf:
         page.click("[data-part=connect]")
         notice = page.locator("#workbench [data-part=notice]")
         notice.wait_for()
-        assert "Expected nodes from 0 to" in notice.text_content()
+        assert "Expected a node from 0 to" in notice.text_content()
         assert page.evaluate("location.hash") == "#item=5"
         check_shown(page)
 
@@ -449,8 +449,7 @@ class TestNodes:
         neighbour = page.locator(".neighbours button").first
         number = neighbour.text_content()
         neighbour.click()
-        page.wait_for_selector("[data-part=explain]:visible")
-        page.click("[data-part=explain]")
+        page.click("[data-part=explain] a")
         page.locator("[data-part=title]", has_text=f"Node {number}").wait_for()
         assert page.evaluate("location.hash") == f"#item={number}"
 

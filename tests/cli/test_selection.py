@@ -6,10 +6,11 @@ import pytest
 import torch
 from torch_geometric.data import Data, HeteroData
 
-from eigsearch.cli.selection import Asked, parse_link_text, read_links, select
+from eigsearch.cli.selection import Asked, read_links, select
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets.dataset import Task
 from eigsearch.errors import InputError
+from eigsearch.inputs.name_texts import parse_link_text
 
 TYPED = HeteroData()
 TYPED["user"].x, TYPED["item"].x = torch.ones(3, 1), torch.ones(5, 1)

@@ -79,12 +79,15 @@ class Background:
 
     def _read_earlier(self) -> None:
         """Enter the rows of an earlier run, wherever in the data set they are."""
-        cache = self.session.cache
-        for item in () if cache.earlier is None else cache.earlier.places:
-            row = cache.row(item)
-            if row is not None and not self._stop.is_set():
+        cache, items = self.session.cache, self.session.items
+        for name in () if cache.earlier is None else cache.earlier.places:
+            item = items.row(name)
+            row = None if item is None else cache.row(item)
+            if item is not None and row is not None and not self._stop.is_set():
                 self._enter([item], [row])
 
     def _enter(self, items: Sequence[int], rows: Sequence[Row]) -> None:
         session = self.session
+        outputs = (row.get("num_outputs") for row in rows if row["error"] is None)
+        session.num_outputs = next(outputs, session.num_outputs)
         session.table.update(items, rows, [session.label(item) for item in items])

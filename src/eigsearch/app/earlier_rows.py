@@ -1,4 +1,4 @@
-"""Rows that `eigsearch explain --out` wrote, read by the number of their graph or node."""
+"""Rows that `eigsearch explain --out` wrote, read by their graph, node or link."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from eigsearch import explainers
+from eigsearch.datasets.dataset import Task
 from eigsearch.errors import InputError
 from eigsearch.options import Options
 from eigsearch.store import Manifest, ResultDirectory, read_manifest
 from eigsearch.store.layout import ROWS_FOLDER
+from eigsearch.store.rows import named_columns
 
+_OURS = "eig_search"
+_LEVELS: dict[str, Task] = {"graphs": "graph", "nodes": "node", "links": "link"}
 _ALIKE = {"data": "data", "model": "model", "options": "options"}
 
 
@@ -22,7 +27,7 @@ class EarlierRows:
         path: The directory.
         manifest: What its rows depend on.
         reader: What reads its shards.
-        places: The shard and the position there of each item.
+        places: The shard and the position there of each graph by number, node or link by name.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,25 +39,23 @@ class EarlierRows:
         self.places = dict(self._places())
 
     @property
-    def level(self) -> str:
-        """`"graph"` or `"node"`."""
-        return str(self.manifest.config["kind"]).removesuffix("s")
+    def level(self) -> Task:
+        """`"graph"`, `"node"` or `"link"`."""
+        return _LEVELS[self.manifest.config["kind"]]
 
-    def options(self, ranker: Any = None) -> Options:
+    def options(self) -> Options:
         """Return the options of the run.
 
-        Args:
-            ranker: What ranked, if it was not EiG-Search.
-
         Raises:
-            InputError: If a manifest does not hold all of them, as of a partition of edges.
+            InputError: If a manifest does not hold all of them, as of a partition of edges or an
+                explainer that was trained.
         """
         written = dict(self.manifest.config["options"])
         names = {field.name for field in fields(Options)} - {"ranker"}
         values = {name: value for name, value in written.items() if name in names}
         if ", " in str(values.get("features")):
             values["features"] = tuple(values["features"].split(", "))
-        options = Options(**values, ranker=ranker)
+        options = Options(**values, ranker=self._ranker())
         now = {name: value for name, value in options.describe().items() if name != "versions"}
         wrong = [name for name in {**written, **now} if written.get(name) != now.get(name)]
         if wrong:
@@ -71,12 +74,27 @@ class EarlierRows:
                     "--data or --dataset, --model, --weights and --model-args as they were."
                 )
 
-    def _places(self) -> Iterator[tuple[int, tuple[int, int]]]:
-        column = "index" if self.level == "graph" else "node"
+    def _ranker(self) -> Any:
+        """Return what ranked, None if that was EiG-Search; a trained one is not in a manifest."""
+        config = self.manifest.config
+        name = config.get("explainer", _OURS)
+        if name == _OURS or name not in explainers.names():
+            return None
+        ranker = explainers.get(name)
+        if ranker.card.trains:
+            raise InputError(
+                f"Expected rows of an explainer without training (got {ranker.name} in {self.path}"
+                ", which is not saved with its rows). Show them with `eigsearch view`."
+            )
+        return explainers.get(name, seed=config.get("seed", 0)) if ranker.card.seeded else ranker
+
+    def _places(self) -> Iterator[tuple[Any, tuple[int, int]]]:
+        columns = ["index", "node", "node_type", "link", "link_types"]
         for number in self.reader.numbers():
-            items = self.reader.table(ROWS_FOLDER, number, [column])[column].to_pylist()
-            for position, item in enumerate(items):
-                yield item, (number, position)
+            rows = self.reader.table(ROWS_FOLDER, number, columns).to_pylist()
+            for position, row in enumerate(rows):
+                name = {"graph": row["index"], **named_columns(row)}[self.level]
+                yield name, (number, position)
 
 
 def _check_kind(path: Path, manifest: Manifest) -> None:
@@ -84,7 +102,7 @@ def _check_kind(path: Path, manifest: Manifest) -> None:
     config = manifest.config
     found = (
         f"{config.get('kind')}"
-        if config.get("kind") not in ("graphs", "nodes")
+        if config.get("kind") not in _LEVELS
         else "classes that were chosen with --target"
         if config.get("target") is not None
         else "counterfactuals"
@@ -93,6 +111,6 @@ def _check_kind(path: Path, manifest: Manifest) -> None:
     )
     if found:
         raise InputError(
-            f"Expected explanations of what the model predicts for graphs or nodes (got {found} "
-            f"in {path}). Show them with `eigsearch view`."
+            f"Expected explanations of what the model predicts for graphs, nodes or links "
+            f"(got {found} in {path}). Show them with `eigsearch view`."
         )

@@ -80,18 +80,18 @@ def _flat(table: pa.Table) -> pa.Table:
 
 def snippet(session: Session, edited_item: EditedItem) -> str:
     """Return Python code that repeats the explanation on the screen."""
-    item, node = edited_item.item, session.node(edited_item.item)
+    item, subject = edited_item.item, session.items.subject(edited_item.item)
     lines = list(session.origin) or ["# `model` and `graphs` are what you passed to studio()."]
-    lines = ["import eigsearch", *lines, "", f"data = graphs[{0 if node is not None else item}]"]
-    index = "" if node is None else f", node={node}"
+    lines = ["import eigsearch", *lines, "", f"data = graphs[{0 if subject else item}]"]
+    about = "".join(f", {name}={value!r}" for name, value in subject.items())
     if edited_item.edits:
         lines.append("from eigsearch.app import GraphEdits")
         edits = json.dumps(edited_item.edits.to_json())
-        lines.append(f"edited = GraphEdits.from_json({edits}).apply(data{index})")
+        lines.append(f"edited = GraphEdits.from_json({edits}).apply(data{about})")
         lines.append("data = edited.data")
-        index = "" if node is None else f", node=edited.node_ids.index({node})"
+        about = f", **edited.subject({about[2:]})" if subject else ""
     target = "" if edited_item.target is None else f", target={edited_item.target}"
-    lines.append(f"explanation = eigsearch.explain(model, data{index}{target}{_options(session)})")
+    lines.append(f"explanation = eigsearch.explain(model, data{about}{target}{_options(session)})")
     lines.append("print(explanation.sentence())")
     return "\n".join(lines) + "\n"
 

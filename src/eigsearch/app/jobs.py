@@ -84,7 +84,7 @@ class Jobs:
         Raises:
             InputError: If a method is not known, or there are too many.
         """
-        known = {row["id"] for row in method_rows(self.session.level)}
+        known = {row["id"] for row in method_rows(self.session.level, self.session.items.is_typed)}
         wrong = [name for name in methods if name not in known]
         if wrong or not 0 < len(methods) <= _MOST_METHODS:
             raise InputError(
@@ -124,9 +124,7 @@ class Jobs:
 
     def _compare(self, job: Job, edited_item: EditedItem) -> None:
         session, found = self.session, dict[str, SubgraphExplanation]()
-        node = session.node(edited_item.item)
-        graph = edited_item.edits.apply(session.graph(edited_item.item), node)
-        local = None if node is None else graph.node_ids.index(node)
+        graph, subject = session.edited(edited_item)
         target = edited_item.target
         for method in job.methods:
             if job.cancel.is_set():
@@ -134,7 +132,7 @@ class Jobs:
             job.running, job.stage = method, ""
             error = None
             try:
-                explanation = self._explain(job, method, graph.data, local, target)
+                explanation = self._explain(job, method, graph.data, subject, target)
                 target = explanation.target
                 found[display_name(method)] = explanation
                 base = session.base_drawing(edited_item.item)
@@ -147,25 +145,28 @@ class Jobs:
             job.done.append((method, error))
 
     def _explain(
-        self, job: Job, method: str, data: Any, node: int | None, target: int | None
+        self, job: Job, method: str, data: Any, subject: dict[str, Any], target: int | None
     ) -> SubgraphExplanation:
         kind, _, name = method.partition(":")
         model = copy_of(self.session.model)
         if kind == "search":
-            return self.session.explain(data, node, target, model=model, search=name)
+            return self.session.explain(data, subject, target, model=model, search=name)
         if name == _OURS:
-            return self.session.explain(data, node, target, model=model)
+            return self.session.explain(data, subject, target, model=model)
         with _stopping_when(model, job.cancel):
             if self._rankers.has_to_train(name):
                 job.stage = f"training on {self._rankers.part}"
                 self._rankers.train(name, model)
                 job.stage = ""
             ranker = self._rankers.make(name)
-            return self.session.explain(data, node, target, model=model, ranker=ranker)
+            return self.session.explain(data, subject, target, model=model, ranker=ranker)
 
 
-def method_rows(level: str) -> list[dict[str, Any]]:
-    """Return the explainers and the searches that a level allows; those that train come last."""
+def method_rows(level: str, typed: bool = False) -> list[dict[str, Any]]:
+    """Return the explainers and searches that a level allows; those that train come last.
+
+    Of links and typed graphs there are the searches, and explainers that say so.
+    """
     ranked = [
         {
             "id": f"explainer:{row['explainer']}",
@@ -174,7 +175,7 @@ def method_rows(level: str) -> list[dict[str, Any]]:
             "trains": row["trains"] == "yes",
         }
         for row in explainers.table()
-        if level in row["tasks"]
+        if row["explainer"] == _OURS or (level in row["tasks"] and not typed)
     ]
     searches = [
         {

@@ -40,11 +40,13 @@ def page_info(session: Session) -> dict[str, Any]:
         "level": session.level,
         "count": session.count,
         "molecules": session.names.are_elements or _has_smiles(session),
-        "methods": method_rows(session.level),
+        "typed": session.items.is_typed,
+        "flips": session.can_flip,
+        "methods": method_rows(session.level, session.items.is_typed),
         **shared(session.names),
     }
 
 
 def _has_smiles(session: Session) -> bool:
-    graph = session.graph(0)
+    graph = session.graph(0).to_dict()
     return isinstance(graph.get("smiles"), str) or graph.get("mol") is not None

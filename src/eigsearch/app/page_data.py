@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from eigsearch.app.edits import EditedGraph, Pair
+from eigsearch.app.edge_keys import EdgeKey
+from eigsearch.app.edits import EditedGraph
+from eigsearch.app.items import Item
 from eigsearch.app.session import Answer, EditedItem, Session
-from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.visualization.colors import method_style
 from eigsearch.visualization.explanation import explanation_item
 from eigsearch.visualization.graph_drawing import Drawing, redraw
 from eigsearch.visualization.labels import output_name
+from eigsearch.visualization.links import Link
 from eigsearch.visualization.page_data import Configuration, answer, picture, unit_of
-
-_MOST_FEATURES = 2_000  # columns of `x` listed for a node
 
 
 def answer_data(session: Session, edited_item: EditedItem, result: Answer) -> dict[str, Any]:
@@ -28,6 +28,8 @@ def answer_data(session: Session, edited_item: EditedItem, result: Answer) -> di
     return {
         "item": {**item, "title": title_of(session, edited_item.item)},
         "scores": result.scores,
+        "classes": list(session.class_names),
+        "relations": [[*relation] for relation in result.graph.keys.relations],
         "regression": result.explanation.config["task"] == "regression",
         "predict_ms": round(1000 * result.predict_seconds, 2),
         "explain_ms": round(1000 * result.explain_seconds, 2),
@@ -40,16 +42,22 @@ def explanation_in_layout(
     base: Drawing,
     graph: EditedGraph,
     explanation: SubgraphExplanation,
-    added_edges: Collection[Pair] = (),
+    added_edges: Collection[EdgeKey] = (),
 ) -> dict[str, Any]:
     """Return an explanation of an edited graph as page data, in the layout of the original."""
     drawing = redraw(base, explanation, graph.node_ids, added_edges)
     anchors = [graph.node_ids[anchor] for anchor in explanation.flat_anchors]
     return {
-        **explanation_item(explanation, drawing, session.names),
-        "anchors": [drawing.nodes.index(anchor) for anchor in anchors],
+        **explanation_item(explanation, drawing, session.names, anchors),
         "nodes": list(drawing.nodes),
+        "keys": [_key(link, drawing, graph) for link in drawing.links],
     }
+
+
+def _key(link: Link, drawing: Drawing, graph: EditedGraph) -> str:
+    """Return what edits name a link by, as the address of the page has it."""
+    key = (drawing.nodes[link.start], drawing.nodes[link.end])
+    return ".".join(map(str, graph.keys.canonical(key if link.kind < 0 else (*key, link.kind))))
 
 
 def comparison_data(
@@ -57,7 +65,7 @@ def comparison_data(
     base: Drawing,
     graph: EditedGraph,
     found: Mapping[str, SubgraphExplanation],
-    added_edges: Collection[Pair] = (),
+    added_edges: Collection[EdgeKey] = (),
 ) -> dict[str, Any]:
     """Return several explanations of one edited graph, as the comparison page shows them."""
     first = next(iter(found.values()))
@@ -81,34 +89,10 @@ def comparison_data(
     }
 
 
-def node_data(session: Session, item: int, node: int) -> dict[str, Any]:
-    """Return the features and the neighbours of a node of the original graph.
-
-    Raises:
-        InputError: If there is no such node.
-    """
-    data = session.graph(item)
-    count = int(data.num_nodes)
-    if not 0 <= node < count:
-        raise InputError(
-            f"Expected a node from 0 to {count - 1} (got {node}). Choose one that the graph has."
-        )
-    features = data.get("x")
-    row = [] if features is None or features.dim() != 2 else features[node].tolist()
-    ends = data.edge_index
-    neighbours = {*ends[1][ends[0] == node].tolist(), *ends[0][ends[1] == node].tolist()} - {node}
-    return {
-        "node": node,
-        "features": [[i, value] for i, value in enumerate(row[:_MOST_FEATURES]) if value],
-        "width": len(row),
-        "neighbours": sorted(neighbours)[:200],
-        "degree": len(neighbours),
-    }
-
-
-def title_of(session: Session, item: int) -> str:
+def title_of(session: Session, item: Item) -> str:
     """Return what an item is called."""
-    if session.level == "node":
-        return f"Node {item}"
+    if session.level != "graph":
+        return session.items.title(item)
+    assert isinstance(item, int)
     name = session.source.name(item)
     return f"Graph {item}" + (f" · {name}" if name else "")

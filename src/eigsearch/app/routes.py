@@ -17,18 +17,23 @@ from starlette.routing import Route
 from eigsearch.app.background import Background
 from eigsearch.app.edits import GraphEdits
 from eigsearch.app.exports import MEDIA_TYPES, export_answer, export_table, snippet
+from eigsearch.app.items import Item
 from eigsearch.app.jobs import Jobs
 from eigsearch.app.molecule_search import MoleculePattern
 from eigsearch.app.motif_index import MotifIndex, motif_data
+from eigsearch.app.node_data import node_data
 from eigsearch.app.page import studio_page
-from eigsearch.app.page_data import answer_data, node_data
+from eigsearch.app.page_data import answer_data, title_of
 from eigsearch.app.session import EditedItem, Session
 from eigsearch.app.table import TableQuery
 from eigsearch.errors import EigsearchError, InputError
+from eigsearch.inputs.arguments import parse_link, parse_node
+from eigsearch.inputs.typed_graph import plain_name
 from eigsearch.outcomes import reason_of
 
 _MOST_ROWS = 200  # of the table in one answer
 _MOST_SEARCHED = 20_000  # molecules that one search looks at
+_LONGEST_NAME = 400  # characters of a node or link that a user writes
 _SEARCHES = 32  # results of searches that stay available
 
 
@@ -46,6 +51,7 @@ class StudioApp:
         return [
             Route("/", self.page),
             Route("/api/rows", _json(self.rows)),
+            Route("/api/find", _json(self.find), methods=["POST"]),
             Route("/api/search", _json(self.search), methods=["POST"]),
             Route("/api/motifs", _json(self.find_motifs), methods=["POST"]),
             Route("/api/answer", _json(self.answer), methods=["POST"]),
@@ -73,11 +79,17 @@ class StudioApp:
         return {
             "total": len(items),
             "offset": offset,
-            "rows": [{**table.entry(item), "name": self._name(item)} for item in shown],
+            "rows": [self._row(item) for item in shown],
+            "classes": list(self.session.class_names),
             "known": table.num_known,
             "count": table.count,
             "problem": self.background.error,
         }
+
+    def find(self, request: Request, body: Any) -> dict[str, Any]:
+        """Return the item that a user wrote: a number, a node with its type, or a link."""
+        items = self.session.items
+        return items.address(items.find(str(_field(body, "text", str))[:_LONGEST_NAME]))
 
     def search(self, request: Request, body: Any) -> dict[str, Any]:
         """Search molecules by a pattern; the result is named in later queries."""
@@ -111,7 +123,10 @@ class StudioApp:
 
     def node(self, request: Request, body: Any) -> dict[str, Any]:
         """Return features and neighbours of a node."""
-        return node_data(self.session, _field(body, "item", int), _field(body, "node", int))
+        node = body.get("at")
+        if isinstance(node, bool) or not isinstance(node, int | str):
+            raise InputError("Expected `at` to be a node (got another value). Reload the page.")
+        return node_data(self.session, self._item(body), node)
 
     def compare(self, request: Request, body: Any) -> dict[str, Any]:
         """Start a comparison of explainers and searches."""
@@ -143,7 +158,7 @@ class StudioApp:
             content = await run_in_threadpool(export_answer, self.session, edited_item, kind)
         except Exception as error:
             return JSONResponse({"error": reason_of(error)})
-        return _file(content, kind, f"{self.session.level}-{edited_item.item}")
+        return _file(content, kind, f"explanation-of-a-{self.session.level}")
 
     async def table(self, request: Request) -> Response:
         """Return the rows of the current filter as a file."""
@@ -168,14 +183,28 @@ class StudioApp:
         return TableQuery.from_params(params, found)
 
     def _edited_item(self, body: Any) -> EditedItem:
-        item = _field(body, "item", int)
+        item = self._item(body)
         target = body.get("target")
         if target is not None and not (isinstance(target, int) and 0 <= target < 10**6):
             raise InputError("Expected `target` to be a class (got another value). Leave it out.")
         return EditedItem(item, GraphEdits.from_json(body.get("edits", {})), target)
 
-    def _name(self, item: int) -> str | None:
-        return self.session.source.name(item) if self.session.level == "graph" else None
+    def _item(self, body: Any) -> Item:
+        """Return the item that a request names: a row by number, or a node or link by name."""
+        level = self.session.level
+        if level == "graph" or level not in body:
+            return _field(body, "item", int)
+        parse = parse_link if level == "link" else parse_node
+        name = parse(plain_name(body[level]))
+        if name is None:
+            raise InputError(f"Expected `{level}` to be a {level} (got none). Reload the page.")
+        return name
+
+    def _row(self, item: int) -> dict[str, Any]:
+        """Return a row of the table, with what it is called and the address of its page."""
+        session = self.session
+        name = session.source.name(item) if session.level == "graph" else title_of(session, item)
+        return {**session.table.entry(item), "name": name, "address": session.items.address(item)}
 
 
 def make_app(session: Session) -> tuple[Starlette, StudioApp]:

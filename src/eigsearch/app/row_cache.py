@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from eigsearch.app.earlier_rows import EarlierRows
+from eigsearch.app.items import Items
 from eigsearch.datasets.directories import cache_dir
 from eigsearch.errors import InputError
 from eigsearch.options import Options
@@ -58,13 +59,14 @@ class RowCache:
         model: Any,
         source: Source,
         options: Options,
-        nodes: range | None = None,
+        items: Items,
         names: dict[str, Any] | None = None,
         path: Path | None = None,
         earlier: EarlierRows | None = None,
     ) -> None:
-        self.plan = make_plan(source, None, nodes, None, SHARD_SIZE)
-        self.job = ExplainJob(model, options, graph=None if nodes is None else source)
+        nodes, links = (items.names if items.level == kind else None for kind in ("node", "link"))
+        self.plan = make_plan(source, None, nodes, None, SHARD_SIZE, links)
+        self.job = ExplainJob(model, options, graph=None if items.level == "graph" else source)
         self.manifest = manifest_of(self.job, source, self.plan, {}, names or {})
         if earlier is not None:
             earlier.check(self.manifest)
@@ -142,9 +144,8 @@ class RowCache:
         number = self.shard_of(item)
         if number in self._done:
             return _Place(_OWN, number, item % SHARD_SIZE)
-        if self.earlier is not None and item in self.earlier.places:
-            return _Place(_EARLIER, *self.earlier.places[item])
-        return None
+        place = None if self.earlier is None else self.earlier.places.get(self.plan.items[item])
+        return None if place is None else _Place(_EARLIER, *place)
 
     def _read_shard(self, reader: int, number: int) -> list[Row]:
         return self._readers[reader].table(ROWS_FOLDER, number).to_pylist()

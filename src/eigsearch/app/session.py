@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from torch import Tensor
-from torch_geometric.data import Data, HeteroData
 
 from eigsearch.api import explain
 from eigsearch.app.class_scores import class_scores
 from eigsearch.app.earlier_rows import EarlierRows
-from eigsearch.app.edits import EditedGraph, GraphEdits, Pair
+from eigsearch.app.edge_keys import EdgeKey
+from eigsearch.app.edits import EditedGraph, GraphEdits
+from eigsearch.app.items import Item, items_of
 from eigsearch.app.row_cache import RowCache
 from eigsearch.app.table import Table
 from eigsearch.app.thread_sources import for_threads
@@ -27,6 +28,7 @@ from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.datasets import GraphDataset
 from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.inputs.arguments import Links
 from eigsearch.options import Options
 from eigsearch.parallel.run_to_directory import as_source
 from eigsearch.store import explanation_of
@@ -38,6 +40,11 @@ _FLIP_OPTIONS = (
     *("task", "return_type", "forward", "groups"),
     *("engine", "max_batch_nodes", "max_memory"),
 )
+_NOTHING = (
+    "Expected a data set with at least one graph, node or link to explain (got none). Pass graphs, "
+    "or links of one graph."
+)
+_LINK_CLASSES = ("no link", "link")
 _DRAWINGS = 128  # layouts kept: going back to a graph shows it at once
 
 
@@ -46,12 +53,12 @@ class EditedItem:
     """A prediction to explain: an item of the data set after edits, and a class.
 
     Attributes:
-        item: Index of the graph, or of the node in a node set.
+        item: A row of the table, or a node of a typed graph or a link by name.
         edits: Changes to the graph.
         target: The class to explain; None for the predicted one.
     """
 
-    item: int
+    item: Item
     edits: GraphEdits = field(default_factory=GraphEdits)
     target: int | None = None
 
@@ -82,9 +89,11 @@ class Session:
         model: The model.
         names: Names of classes and nodes.
         options: How to explain.
-        level: `"graph"`, or `"node"` for the nodes of one graph.
-        table: What is known about every item.
+        items: What is asked about: the graphs, or the nodes or links of one graph.
+        level: `"graph"`, `"node"` or `"link"`.
+        table: What is known about every row.
         cache: Rows on disk.
+        num_outputs: How many the model has for one prediction, once that is known.
         origin: Python lines that define `model` and `graphs`, for snippets.
     """
 
@@ -98,54 +107,64 @@ class Session:
         cache: Path | None = None,
         origin: Sequence[str] = (),
         earlier: EarlierRows | None = None,
+        links: Links | None = None,
+        node_type: str | None = None,
     ) -> None:
         self.model, self.options, self.origin = model, options or Options(), tuple(origin)
-        self.level = _level(dataset)
-        _check_untyped(dataset)
         self.names = names or (Names.of(dataset) if isinstance(dataset, GraphDataset) else Names())
         graphs = dataset.graphs if isinstance(dataset, GraphDataset) else dataset
         self.source = for_threads(as_source(graphs))
-        if not len(self.source):
-            raise InputError(
-                "Expected a data set with at least one graph (got none). Pass graphs to explain."
-            )
-        self._graph = self.source[0] if self.level == "node" else None
-        nodes = None if self._graph is None else range(int(self._graph.num_nodes))
-        self.count = len(self.source) if nodes is None else len(nodes)
+        if links is None and earlier is not None and earlier.level == "link":
+            links = list(earlier.places)
+        self.items = items_of(dataset, self.source, links, node_type)
+        if not len(self.items):
+            raise InputError(_NOTHING)
+        self.level, self.count = self.items.level, len(self.items)
+        self._graph = None if self.level == "graph" else self.source[0]
         saved = {"class_names": self.names.class_names, "node_names": self.names.node_names}
         self.cache = RowCache(
-            copy_of(model), self.source, self.options, nodes, saved, cache, earlier
+            copy_of(model), self.source, self.options, self.items, saved, cache, earlier
         )
         self.table = Table(self.count)
         self.active = Activity()
         self._lock = threading.Lock()
+        self.num_outputs: int | None = None
         self.base_drawing = lru_cache(maxsize=_DRAWINGS)(self._base_drawing)
 
-    def graph(self, item: int) -> Data:
+    @property
+    def class_names(self) -> Sequence[str]:
+        """The names of classes, as far as they are known by now: a single output is a link."""
+        default = _LINK_CLASSES if self.level == "link" and self.num_outputs == 1 else ()
+        return self.names.class_names or default
+
+    def graph(self, item: Item) -> Any:
         """Return the graph of an item.
 
         Raises:
             InputError: If the data set has no such item.
         """
-        if not 0 <= item < self.count:
-            raise InputError(
-                f"Expected a {self.level} from 0 to {self.count - 1} (got {item}). "
-                "Choose one that the data set has."
-            )
-        return self.source[item] if self._graph is None else self._graph
+        row = self.items.row(item)
+        return self.source[row] if self._graph is None else self._graph  # type: ignore[index]
 
-    def node(self, item: int) -> int | None:
-        """Return the node of an item; None in a data set of graphs."""
-        return None if self._graph is None else item
+    def edited(self, edited_item: EditedItem) -> tuple[EditedGraph, dict[str, Any]]:
+        """Return the graph of an edited item, and its node or link there as a keyword of `explain`.
 
-    def label(self, item: int) -> float:
+        Raises:
+            InputError: If an edit does not fit the graph, or there is no such item.
+        """
+        subject = self.items.subject(edited_item.item)
+        graph = edited_item.edits.apply(self.graph(edited_item.item), **subject)
+        return graph, graph.subject(**subject)
+
+    def label(self, item: Item) -> float:
         """Return the label of an item, or NaN if it has none."""
-        label = self.graph(item).get("y")
-        if not isinstance(label, Tensor) or not label.numel():
-            return float("nan")
-        if self._graph is not None and label.dim():
-            label = label[item]
-        return float(label) if label.numel() == 1 else float("nan")
+        if self.level == "graph":
+            label = self.graph(item).to_dict().get("y")
+        else:
+            row, labels = self.items.row(item), self.items.labels
+            label = None if labels is None or row is None else labels[row]
+        known = isinstance(label, Tensor) and label.numel() == 1
+        return float(label) if known else float("nan")
 
     def answer(self, edited_item: EditedItem) -> Answer:
         """Return the prediction and the explanation of a edited_item.
@@ -153,63 +172,67 @@ class Session:
         Raises:
             EigsearchError: If an edit or the model is at fault.
         """
-        node = self.node(edited_item.item)
-        edited = edited_item.edits.apply(self.graph(edited_item.item), node)
-        local = None if node is None else edited.node_ids.index(node)
+        edited, subject = self.edited(edited_item)
         with self.active.interactive(), self._lock:
             began = time.perf_counter()
             explanation = self._known(edited_item)
             if explanation is None:
-                explanation = self.explain(edited.data, local, edited_item.target)
+                explanation = self.explain(edited.data, subject, edited_item.target)
             explained = time.perf_counter()
-            scores = class_scores(
-                self.model,
-                edited.data,
-                local,
-                explanation.config["task"],
-                explanation.config["return_type"],
-                self.options.forward,
-            )
+            config = explanation.config
+            reading = config["task"], config["return_type"], self.options.forward
+            scores = class_scores(self.model, edited.data, *reading, **subject)
+        self.num_outputs = config.get("num_outputs")
         done = time.perf_counter()
         return Answer(edited, explanation, scores, done - explained, explained - began)
 
     def explain(
         self,
-        data: Data,
-        node: int | None,
+        data: Any,
+        subject: Mapping[str, Any],
         target: int | None,
         model: Any = None,
         **changes: Any,
     ) -> SubgraphExplanation:
         """Explain a graph with the options of the session, some of them changed.
 
-        `model` is a copy of the session's model, for other threads.
+        `subject` is the node or link of the prediction as a keyword of `explain`; `model` is a copy
+        of the session's model, for other threads.
         """
         options = replace(self.options, **changes)
         keywords = {entry.name: getattr(options, entry.name) for entry in fields(options)}
         model = self.model if model is None else model
-        return explain(model, data, node=node, target=target, **keywords)
+        return explain(model, data, **subject, target=target, **keywords)
 
-    def flip(self, edited_item: EditedItem) -> tuple[list[Pair], str]:
+    @property
+    def can_flip(self) -> bool:
+        """Whether counterfactuals can be asked for: of links and typed graphs they cannot."""
+        return self.level != "link" and not self.items.is_typed
+
+    def flip(self, edited_item: EditedItem) -> tuple[list[EdgeKey], str]:
         """Return the edges whose removal changes the prediction, and a note if there are none.
 
         Pairs are nodes of the original graph, the lower one first in an undirected graph.
         """
-        node = self.node(edited_item.item)
-        edited = edited_item.edits.apply(self.graph(edited_item.item), node)
-        local = None if node is None else edited.node_ids.index(node)
+        if not self.can_flip:
+            raise UnsupportedError(
+                "Expected a prediction of a graph or node without types to flip (got another). "
+                "Click edges away."
+            )
+        edited, subject = self.edited(edited_item)
         keywords = {name: getattr(self.options, name) for name in _FLIP_OPTIONS}
         with self.active.interactive(), self._lock:
-            found = flip(self.model, edited.data, node=local, max_size=_MOST_FLIPPED, **keywords)
+            found = flip(self.model, edited.data, **subject, max_size=_MOST_FLIPPED, **keywords)
         assert isinstance(found, FlipExplanation)
         ends = [[edited.node_ids[end] for end in pair] for pair in found.removed.t().tolist()]
         if edited.data.is_undirected():
             ends = [sorted(pair) for pair in ends]
         return sorted({(start, end) for start, end in ends}), found.note
 
-    def cached(self, item: int) -> SubgraphExplanation | None:
+    def cached(self, item: Item) -> SubgraphExplanation | None:
         """Return the explanation of an original graph from disk, or None if it is not there."""
-        row = self.cache.row(item)
+        number = self.items.row(item)
+        row = None if number is None else self.cache.row(number)
         if row is None or row["error"] is not None:
             return None
         return explanation_of(row, self.cache.manifest.options, self.graph(item))
@@ -223,10 +246,10 @@ class Session:
             return None
         return self.cached(edited_item.item)
 
-    def _base_drawing(self, item: int) -> Drawing:
+    def _base_drawing(self, item: Item) -> Drawing:
         explanation = self.cached(item)
         if explanation is None:
-            explanation = self.explain(self.graph(item), self.node(item), None)
+            explanation = self.explain(self.graph(item), self.items.subject(item), None)
         return draw([explanation], self.names)
 
 
@@ -267,22 +290,3 @@ def copy_of(model: Any) -> Any:
         return copy.deepcopy(model)
     except Exception:  # whatever a user's class raises: threads may share a model as well
         return model
-
-
-def _check_untyped(dataset: Any) -> None:
-    """Raise UnsupportedError for links and typed graphs, which cannot be edited here yet."""
-    links = isinstance(dataset, GraphDataset) and dataset.task == "link"
-    graphs = dataset.graphs if isinstance(dataset, GraphDataset) else dataset
-    first = graphs[0] if isinstance(graphs, list | tuple) and graphs else graphs
-    if links or isinstance(first, HeteroData):
-        got = "links" if links else "a typed graph"
-        raise UnsupportedError(
-            f"Expected graphs or nodes without types to edit in the studio (got {got}). Explain "
-            "them with `eigsearch explain --out` or `eigsearch.explain`, whose pages draw both."
-        )
-
-
-def _level(dataset: Any) -> str:
-    if isinstance(dataset, GraphDataset):
-        return dataset.task
-    return "node" if isinstance(dataset, Data) else "graph"

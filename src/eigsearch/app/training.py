@@ -52,15 +52,15 @@ class Rankers:
     @property
     def part(self) -> str:
         """What is trained on, in words."""
-        if self.session.level == "node":
-            return "nodes of the graph"
+        if self.session.level != "graph":
+            return f"{self.session.level}s of the graph"
         count = min(self.session.count, MOST_GRAPHS)
         return f"{count} of {self.session.count:,} graphs"
 
     def _graphs(self) -> Sequence[Any]:
         """Return graphs that are spread evenly over the data set, or the graph of a node set."""
         session = self.session
-        if session.level == "node":
+        if session.level != "graph":
             return [session.graph(0)]
         spread = np.linspace(0, session.count - 1, min(session.count, MOST_GRAPHS))
         return [session.graph(int(item)) for item in spread]

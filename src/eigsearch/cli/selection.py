@@ -12,11 +12,10 @@ from eigsearch.cli.number_ranges import parse_selection
 from eigsearch.datasets import GraphDataset
 from eigsearch.datasets.dataset import Task
 from eigsearch.errors import InputError
+from eigsearch.inputs.name_texts import LINK_FORMS, parse_end, parse_link_text
 from eigsearch.inputs.typed_graph import LinkName, NodeName
 
-_END = re.compile(r"(?:(?P<type>[^\s:,]+):)?(?P<number>\d+)")
 _TYPED_NODE = re.compile(r"[^\s:,\d][^\s:,]*:\d+")
-_LINK_FORMS = "3,7, in a typed graph user:3,movie:7"
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def _check_flags(dataset: GraphDataset, asked: Asked) -> None:
     advice = {
         "graph": "graphs such as 0:50",
         "node": "nodes such as 17, 300:400, or : for all",
-        "link": f"a link such as {_LINK_FORMS}",
+        "link": f"a link such as {LINK_FORMS}",
     }[dataset.task]
     missing = dataset.task == "node" and not used
     if missing or len(used) > 1 or not set(used) <= set(fitting):
@@ -116,12 +115,16 @@ def _nodes(dataset: GraphDataset, text: str) -> Sequence[NodeName]:
     return parse_selection(text, range(int(graph.num_nodes)), "--node")
 
 
-def _links(dataset: GraphDataset, asked: Asked, default: str) -> Sequence[LinkName]:
+def asked_links(asked: Asked) -> list[LinkName] | None:
+    """Return the links that the flags name, None where they name none."""
     if asked.link is not None:
-        found = [parse_link_text(asked.link)]
-    elif asked.links is not None:
-        found = read_links(asked.links)
-    else:
+        return [parse_link_text(asked.link)]
+    return None if asked.links is None else read_links(asked.links)
+
+
+def _links(dataset: GraphDataset, asked: Asked, default: str) -> Sequence[LinkName]:
+    found = asked_links(asked)
+    if found is None:
         return _listed_links(dataset, default if asked.index is None else asked.index)
     return [_with_types(dataset, link) for link in found]
 
@@ -134,7 +137,7 @@ def _listed_links(dataset: GraphDataset, index: str) -> Sequence[LinkName]:
     if pairs is None:
         raise InputError(
             f"Expected --link or --links for {dataset.name} (got neither, and its graph lists no "
-            f"`edge_label_index`). Pass a link such as {_LINK_FORMS}."
+            f"`edge_label_index`). Pass a link such as {LINK_FORMS}."
         )
     numbers = parse_selection(index, range(pairs.size(1)), "--index")
     chosen = [tuple(pairs[:, number].tolist()) for number in numbers]
@@ -162,32 +165,6 @@ def read_links(path: Path) -> list[LinkName]:
     kept = [(n, line) for n, line in texts if line and not line.startswith("#")]
     if not kept:
         raise InputError(
-            f"Expected {path.name} to list links (got none). Write one a line: {_LINK_FORMS}."
+            f"Expected {path.name} to list links (got none). Write one a line: {LINK_FORMS}."
         )
     return [parse_link_text(line, f"line {n} of {path.name}") for n, line in kept]
-
-
-def parse_link_text(text: str, where: str = "--link") -> LinkName:
-    """Return the link that a user wrote.
-
-    >>> parse_link_text("3,7"), parse_link_text("user:3 movie:7")
-    ((3, 7), (('user', 3), ('movie', 7)))
-    """
-    ends = [part for part in re.split(r"[,\s]+", text.strip()) if part]
-    if len(ends) != 2 or not all(map(_END.fullmatch, ends)):
-        raise InputError(f"Expected {where} to be two nodes (got {text!r}). Write {_LINK_FORMS}.")
-    first, second = map(parse_end, ends)
-    if isinstance(first, int) != isinstance(second, int):
-        raise InputError(
-            f"Expected {where} to name the type of both nodes or of none (got {text!r}). "
-            f"Write {_LINK_FORMS}."
-        )
-    return first, second
-
-
-def parse_end(text: str) -> NodeName:
-    """Return a node as it is written: `7`, or with its type `movie:7`."""
-    match = _END.fullmatch(text.strip())
-    assert match is not None
-    number = int(match["number"])
-    return number if match["type"] is None else (match["type"], number)

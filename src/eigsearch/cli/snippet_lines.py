@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from eigsearch.datasets.dataset import Task
 from eigsearch.datasets.molecule_files.formats import SUFFIXES
 
 
@@ -16,7 +17,7 @@ def snippet_lines(
     model: str,
     weights: Path | None,
     model_args: str | None,
-    nodes: bool = False,
+    task: Task = "graph",
     columns: Mapping[str, str | None] | None = None,
 ) -> list[str]:
     """Return Python lines that define `graphs` and `model`.
@@ -26,7 +27,7 @@ def snippet_lines(
     >>> snippet_lines("MUTAG", None, None, "gcn", None, None)[-1]
     'model, _ = zoo.load("MUTAG", "gcn")'
     """
-    lines = _data_lines(dataset, data, data_root, nodes, columns or {})
+    lines = _data_lines(dataset, data, data_root, task, columns or {})
     return lines + _model_lines(dataset or "", model, weights, model_args)
 
 
@@ -34,7 +35,7 @@ def _data_lines(
     dataset: str | None,
     data: Path | None,
     data_root: Path | None,
-    nodes: bool,
+    task: Task,
     columns: Mapping[str, str | None],
 ) -> list[str]:
     if data is None:
@@ -50,10 +51,10 @@ def _data_lines(
         named = "".join(f", {name}={_text(value)}" for name, value in columns.items() if value)
         opened = f"graphs = datasets.load_molecules({_text(data)}{named}).graphs"
         return ["from eigsearch import datasets", opened]
-    task = ', task="node"' if nodes else ""
+    named = "" if task == "graph" else f", task={_text(task)}"
     return [
         "from eigsearch import datasets",
-        f"graphs = datasets.load_file({_text(data)}{task}).graphs",
+        f"graphs = datasets.load_file({_text(data)}{named}).graphs",
     ]
 
 

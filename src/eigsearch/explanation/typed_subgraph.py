@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from torch import Tensor
@@ -20,7 +21,7 @@ def typed_subgraph(
     Lists with an entry for each node or edge are cut too, which PyG fails on. Links to predict are
     left out: their ends may be gone.
     """
-    plain, lists = HeteroData(data.to_dict()), []
+    plain, lists = copy.copy(data), []
     for store in (*plain.node_stores, *plain.edge_stores):
         masks: Any = nodes if isinstance(store._key, str) else edges
         for key in [k for k, v in store.items() if isinstance(v, list | tuple) or k in _LINKS]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,17 @@ def explanation_frame(explanation: SubgraphExplanation) -> str:
 
 
 def explanation_item(
-    explanation: SubgraphExplanation, drawing: Drawing, names: Names
+    explanation: SubgraphExplanation,
+    drawing: Drawing,
+    names: Names,
+    anchors: Sequence[int] | None = None,
 ) -> dict[str, Any]:
-    """Return one explanation as the JSON that a page shows."""
+    """Return one explanation as the JSON that a page shows.
+
+    `anchors` are the explained nodes as the drawing numbers them, where it is of another graph.
+    """
     return {
-        **picture(drawing, explanation.flat_anchors),
+        **picture(drawing, explanation.flat_anchors if anchors is None else anchors),
         **answer(explanation, drawing, names),
         "unit": unit_of(drawing),
     }

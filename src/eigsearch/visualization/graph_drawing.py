@@ -104,7 +104,7 @@ def redraw(
     base: Drawing,
     explanation: SubgraphExplanation,
     node_ids: Sequence[int],
-    added_edges: Collection[Pair] = (),
+    added_edges: Collection[tuple[int, ...]] = (),
 ) -> Drawing:
     """Return the drawing of an edited graph in the layout of the original one.
 
@@ -115,7 +115,7 @@ def redraw(
         base: The drawing of the original graph.
         explanation: An explanation of the edited graph.
         node_ids: Index of each node of the edited graph in the original graph.
-        added_edges: Pairs of nodes of the original graph with a new edge.
+        added_edges: New edges: two nodes of the original graph, and what tells parallel ones apart.
     """
     index = {node: position for position, node in enumerate(base.nodes)}
     links = links_of(explanation)
@@ -129,7 +129,7 @@ def redraw(
         for link, order, side in zip(base.links, base.orders, base.sides, strict=True)
     }
     if base.hidden:
-        ends = {frozenset(pair) for pair in added_edges}
+        ends = {frozenset(edge[:2]) for edge in added_edges}
         new = {pair for pair in map(_pair, local) if {base.nodes[end] for end in pair} in ends}
         local = [link for link in local if _pair(link) in styles.keys() | new]
     drawn = [styles.get(_pair(link), (1.0, 0)) for link in local]

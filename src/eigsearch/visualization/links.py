@@ -24,6 +24,7 @@ class Link(NamedTuple):
         bend: Sideways bend in steps, to separate links between the same two nodes.
         added: Whether the graph does not have it, and a counterfactual adds it.
         relation: What a typed graph calls it; "" in a graph without types.
+        kind: The number of its edge type; -1 in a graph without types.
     """
 
     start: int
@@ -33,6 +34,7 @@ class Link(NamedTuple):
     bend: int = 0
     added: bool = False
     relation: str = ""
+    kind: int = -1
 
 
 def links_of(explanation: SubgraphExplanation) -> list[Link]:
@@ -47,25 +49,26 @@ def links_of(explanation: SubgraphExplanation) -> list[Link]:
 def _with_relations(
     links: list[Link], explanation: SubgraphExplanation, edge_index: Tensor
 ) -> list[Link]:
-    """Return the links with the names of their relations, if the graph is typed.
+    """Return the links with their relations, if the graph is typed.
 
-    A line for both directions has the name of the one that is no reverse.
+    A line for both directions has the name and the ends of the one that is no reverse.
     """
     schema = explanation.flat.schema
     if schema is None:
         return links
     edges = explanation.edges
     positions = torch.arange(edge_index.size(1)) if edges is None else edges.cpu()
-    names = [schema.edge_types[kind][1] for kind in schema.edge_kinds(positions).tolist()]
     ends = zip(*edge_index.tolist(), explanation.group.tolist(), strict=True)
-    relation = dict(zip(ends, names, strict=True))
+    kinds = dict(zip(ends, schema.edge_kinds(positions).tolist(), strict=True))
 
-    def name(link: Link) -> str:
-        both = (link.start, link.end, link.group), (link.end, link.start, link.group)
-        found = [relation[key] for key in both if key in relation]
-        return min(found, key=lambda name: name.startswith("rev_"))
+    def named(link: Link) -> Link:
+        both = [link, link._replace(start=link.end, end=link.start)]
+        found = [(kinds[each[:3]], each) for each in both if each[:3] in kinds]
+        relations = [schema.edge_types[kind][1] for kind, _ in found]
+        chosen = min(range(len(found)), key=lambda i: relations[i].startswith("rev_"))
+        return found[chosen][1]._replace(relation=relations[chosen], kind=found[chosen][0])
 
-    return [link._replace(relation=name(link)) for link in links]
+    return list(map(named, links))
 
 
 def added_links(explanation: SubgraphExplanation) -> list[Link]:

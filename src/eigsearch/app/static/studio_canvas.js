@@ -17,19 +17,13 @@ class Canvas {
     this.svg.prepend(this.#ghosts(state));
     this.svg.append(this.#nodeTargets(state));
     picture.links.forEach((element, link) => {
-      if (state.has("added_edges", this.keyOf(item, link))) element.classList.add("added");
+      if (state.has("added_edges", item.keys[link])) element.classList.add("added");
     });
     this.svg.addEventListener("click", (event) => this.#click(event), true);
     this.svg.addEventListener("pointerdown", (event) => this.#press(event));
     this.svg.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     if (this.zoom) this.#apply();
     this.mark(this.chosen);
-  }
-
-  // The pair of nodes of a link, as the server knows them.
-  keyOf(graph, link) {
-    const [u, v] = [graph.from[link], graph.to[link]].map((node) => this.item.nodes[node]);
-    return pairKey(u, v, Boolean(graph.arrow?.[link]));
   }
 
   mark(node) {
@@ -61,7 +55,7 @@ class Canvas {
   #ghosts(state) {
     const layer = makeSvg("g", { class: "ghosts" });
     this.base.group.forEach((_, link) => {
-      const key = this.keyOf(this.base, link);
+      const key = this.base.keys[link];
       if (!state.has("removed_edges", key)) return;
       const path = curvePath(this.base, link, 0, 0);
       layer.append(makeSvg("g", { class: "ghost", "data-key": key }, makeSvg("path", { class: "hit", d: path }), makeSvg("path", { class: "trace", d: path })));

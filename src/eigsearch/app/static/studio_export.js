@@ -25,7 +25,7 @@ class ExportCard {
     const state = this.stateNow();
     try {
       const blob = await ask(`api/export/${kind}`, state.request());
-      const link = make("a", { href: URL.createObjectURL(blob), download: `explanation-${state.item}.${kind}` });
+      const link = make("a", { href: URL.createObjectURL(blob), download: `explanation-${state.address.replace(/[^\w-]+/g, "-")}.${kind}` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     } catch (error) {

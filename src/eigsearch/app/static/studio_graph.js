@@ -15,7 +15,6 @@ class Workbench {
       toggle: (kind, key) => this.toggle(kind, key),
       connect: (from, to) => this.#connect(from, to),
       choose: (id) => this.#choose(id),
-      explain: (id) => (location.hash = `item=${id}`),
       refresh: () => this.#refreshNode(),
     });
     this.compare = new CompareCard(info, () => this.state);
@@ -26,7 +25,7 @@ class Workbench {
 
   // Shows a state that the address names.
   async open(state) {
-    if (this.state?.item !== state.item) {
+    if (this.state?.address !== state.address) {
       Object.assign(this, { past: [], future: [], original: null, showsOriginal: false });
       this.canvas.zoom = null;
       this.canvas.chosen = null;
@@ -34,8 +33,8 @@ class Workbench {
       this.compare.forget();
       scrollTo(0, 0);
     }
-    this.#link("previous", this.triage.beside(state.item, -1));
-    this.#link("next", this.triage.beside(state.item, 1));
+    this.#link("previous", this.triage.beside(state, -1));
+    this.#link("next", this.triage.beside(state, 1));
     await this.#load(state);
   }
 
@@ -115,11 +114,11 @@ class Workbench {
     const state = this.showsOriginal ? this.state.original() : this.state;
     this.view?.close();
     this.shown = shown;
-    this.view = new ExplanationView(shown.item, { ...this.info, configuration: shown.configuration });
+    this.view = new ExplanationView(shown.item, { ...this.info, classes: shown.classes, configuration: shown.configuration });
     this.canvas.attach(this.view.picture, shown.item, original.item, state);
     this.#place(this.view.root);
     this.prediction.show(shown, original, state, this.roundTrip);
-    this.node.show(this.state);
+    this.node.show(this.state, shown);
     this.view.ranking.body.addEventListener("keydown", (event) => this.#rankingKey(event));
     this.#showBar();
     this.parts.view.replaceChildren(this.view.root);
@@ -144,6 +143,7 @@ class Workbench {
       this.showsOriginal = !this.showsOriginal;
       this.#render();
     });
+    parts.flip.hidden = !this.info.flips;
     parts.flip.addEventListener("click", () => this.#flip());
     parts.in.addEventListener("click", () => this.canvas.scale(1.4));
     parts.out.addEventListener("click", () => this.canvas.scale(1 / 1.4));
@@ -161,7 +161,7 @@ class Workbench {
   }
 
   #cutLink(link) {
-    return this.#cut(this.canvas.keyOf(this.shown.item, link));
+    return this.#cut(this.shown.item.keys[link]);
   }
 
   #cut(key) {
@@ -188,15 +188,30 @@ class Workbench {
 
   // A new edge between two nodes, or one that was removed back.
   #connect(from, to) {
-    const directed = Boolean(this.shown.item.arrow);
-    const key = pairKey(from, to, directed);
-    this.toggle(this.state.has("removed_edges", key) ? "removed_edges" : "added_edges", key);
+    const key = this.info.typed ? this.#typedKey(from, to) : pairKey(from, to, Boolean(this.shown.item.arrow));
+    if (key) this.toggle(this.state.has("removed_edges", key) ? "removed_edges" : "added_edges", key);
+  }
+
+  // The edge between two nodes of a typed graph: of the chosen relation, or the first that fits.
+  #typedKey(from, to) {
+    const { item, relations } = this.shown;
+    const typeOf = (id) => this.node.types.get(id) ?? item.types[item.type[item.nodes.indexOf(id)]];
+    const [one, other] = [typeOf(from), typeOf(to)];
+    const fitting = relations.filter(([, [source, , target]]) => (source === one && target === other) || (source === other && target === one));
+    const wanted = Number(this.node.parts.relation.value);
+    const [number, name, bothWays] = fitting.find(([each]) => each === wanted) ?? fitting[0] ?? [];
+    if (number === undefined) {
+      showNotice(this.parts.notice, `Expected an edge type between ${one} and ${other} (got none in this graph). Choose other nodes.`);
+      return null;
+    }
+    const ends = name[0] === one && name[2] === other ? [from, to] : [to, from];
+    return `${pairKey(...ends, !bothWays)}.${number}`;
   }
 
   async #choose(id) {
-    const position = this.shown.item.nodes.indexOf(id);
     try {
-      await this.node.choose(this.state.item, id, this.shown.item.name[position] ?? "");
+      await this.node.choose(this.state, id);
+      showNotice(this.parts.notice, "");
     } catch (error) {
       showNotice(this.parts.notice, error.message);
     }
@@ -204,7 +219,7 @@ class Workbench {
 
   #refreshNode() {
     this.canvas.mark(this.shown.item.nodes.indexOf(this.node.node));
-    this.node.show(this.state);
+    this.node.show(this.state, this.shown);
   }
 
   #rankingKey(event) {
@@ -246,8 +261,8 @@ class Workbench {
     element?.focus({ preventScroll: true });
   }
 
-  #link(part, item) {
-    this.parts[part].hidden = item === undefined;
-    this.parts[part].setAttribute("href", `#item=${item}`);
+  #link(part, address) {
+    this.parts[part].hidden = address === undefined;
+    this.parts[part].setAttribute("href", `#${address}`);
   }
 }

@@ -9,6 +9,7 @@ class PredictionCard {
 
   show(now, original, state, roundTrip) {
     const { parts } = this;
+    this.classes = now.classes;
     const cached = now.explain_ms < 1 && !state.count ? "" : ` · explanation ${milliseconds(now.explain_ms)}`;
     parts.time.textContent = `model ${milliseconds(now.predict_ms)}${cached} · round trip ${milliseconds(roundTrip)}`;
     parts.time.dataset.milliseconds = roundTrip.toFixed(1);
@@ -20,7 +21,7 @@ class PredictionCard {
   }
 
   className(index) {
-    return this.info.classes[index] ?? `class ${index}`;
+    return (this.classes ?? this.info.classes)[index] ?? `class ${index}`;
   }
 
   #bars(now, original, state) {

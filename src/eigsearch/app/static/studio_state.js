@@ -2,28 +2,34 @@
 // Edits are sets, so that two ways to the same graph have the same address.
 
 const EDIT_KINDS = { cut: "removed_edges", add: "added_edges", drop: "removed_nodes", zero: "zeroed_features" };
+const EDIT_KEY = /^-?\d{1,9}(\.\d{1,9}){0,2}$/;
 
 class EditState {
-  constructor(item, edits = {}, target = null) {
-    this.item = item;
+  // subject: what is asked about, { item: 5 }, { node: ["paper", 7] } or { link: [3, 7] }.
+  constructor(subject, edits = {}, target = null) {
+    this.subject = subject;
     this.target = target;
     this.edits = Object.fromEntries(Object.values(EDIT_KINDS).map((kind) => [kind, new Set(edits[kind] ?? [])]));
   }
 
   static parse(hash) {
-    const fields = new URLSearchParams(hash.replace(/^#/, ""));
-    const item = fields.get("item");
-    if (item === null || !/^\d{1,9}$/.test(item)) return null;
+    const fields = Object.fromEntries(hash.replace(/^#/, "").split("&").map((field) => field.split("=")));
+    const subject = subjectOf(fields);
+    if (!subject) return null;
     const edits = {};
     for (const [short, kind] of Object.entries(EDIT_KINDS)) {
-      edits[kind] = (fields.get(short) ?? "").split("_").filter((key) => /^-?\d{1,9}(\.\d{1,9})?$/.test(key));
+      edits[kind] = (fields[short] ?? "").split("_").filter((key) => EDIT_KEY.test(key));
     }
-    const target = fields.get("class");
-    return new EditState(Number(item), edits, target !== null && /^\d{1,6}$/.test(target) ? Number(target) : null);
+    return new EditState(subject, edits, /^\d{1,6}$/.test(fields.class ?? "") ? Number(fields.class) : null);
+  }
+
+  // The address of what is asked about, without edits.
+  get address() {
+    return addressOf(this.subject);
   }
 
   toString() {
-    const fields = [`item=${this.item}`];
+    const fields = [this.address];
     if (this.target !== null) fields.push(`class=${this.target}`);
     for (const [short, kind] of Object.entries(EDIT_KINDS)) {
       if (this.edits[kind].size) fields.push(`${short}=${[...this.edits[kind]].sort().join("_")}`);
@@ -53,11 +59,11 @@ class EditState {
   }
 
   copy() {
-    return new EditState(this.item, this.edits, this.target);
+    return new EditState(this.subject, this.edits, this.target);
   }
 
   original() {
-    return new EditState(this.item, {}, this.target);
+    return new EditState(this.subject, {}, this.target);
   }
 
   // The body of a request.
@@ -67,8 +73,35 @@ class EditState {
     for (const [kind, entries] of Object.entries(this.edits)) {
       if (entries.size) edits[kind] = [...entries].map((key) => (kind === "removed_nodes" ? Number(key) : numbers(key)));
     }
-    return { item: this.item, edits, target: this.target };
+    return { ...this.subject, edits, target: this.target };
   }
+}
+
+// What is asked about as the fields of an address name it, or null.
+function subjectOf({ item, node, link }) {
+  if (/^\d{1,9}$/.test(item ?? "")) return { item: Number(item) };
+  const ends = (node ?? link ?? "").split(",").map(nodeOf);
+  if (ends.includes(null) || ends.length !== (node === undefined ? 2 : 1)) return null;
+  return node === undefined ? { link: ends } : { node: ends[0] };
+}
+
+function addressOf({ item, node, link }) {
+  if (link) return `link=${link.map(nodeText).join(",")}`;
+  return node === undefined ? `item=${item}` : `node=${nodeText(node)}`;
+}
+
+function nodeOf(text) {
+  const [, type, number] = text.match(/^(?:([^:]+):)?(\d{1,9})$/) ?? [];
+  if (number === undefined) return null;
+  try {
+    return type === undefined ? Number(number) : [decodeURIComponent(type), Number(number)];
+  } catch {
+    return null; // a percent sign that stands for nothing
+  }
+}
+
+function nodeText(node) {
+  return Array.isArray(node) ? `${encodeURIComponent(node[0])}:${node[1]}` : String(node);
 }
 
 function pairKey(u, v, directed) {

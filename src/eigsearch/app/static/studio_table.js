@@ -57,14 +57,15 @@ class Triage {
     this.#fetch(0);
   }
 
-  // The item beside another in the current order, where it is known.
-  beside(item, step) {
+  // The address of the item beside another in the current order, where it is known.
+  beside({ address, subject }, step) {
     for (const [page, entries] of this.pages) {
-      const at = entries.findIndex((row) => row.item === item);
-      if (at >= 0) return entries[at + step]?.item ?? this.pages.get(page + step)?.at(step < 0 ? -1 : 0)?.item;
+      const at = entries.findIndex((row) => addressOf(row.address) === address);
+      const next = at < 0 ? null : entries[at + step] ?? this.pages.get(page + step)?.at(step < 0 ? -1 : 0);
+      if (at >= 0) return next ? addressOf(next.address) : undefined;
     }
-    const next = item + step;
-    return next >= 0 && next < this.info.count ? next : undefined;
+    const next = subject.item + step;
+    return next >= 0 && next < this.info.count ? `item=${next}` : undefined;
   }
 
   render() {
@@ -105,6 +106,7 @@ class Triage {
   #take(page, answer) {
     this.pages.set(page, answer.rows);
     this.total = answer.total;
+    this.info.classes = answer.classes;
     this.#showProgress(answer);
     for (const row of this.rows.values()) row.remove();
     this.rows.clear();
@@ -145,9 +147,9 @@ class Triage {
   }
 
   #row(entry, position) {
-    const title = this.info.level === "node" ? `Node ${entry.item}` : entry.name || `Graph ${entry.item}`;
+    const title = entry.name || `Graph ${entry.item}`;
     const cells = COLUMNS.map((column) => make("span", { class: cellClass(column), role: "gridcell" }, ...this.#cell(column.name, entry, title)));
-    const row = make("a", { class: `triage-row${entry.known ? "" : " pending"}`, role: "row", href: `#item=${entry.item}`, "data-item": entry.item }, ...cells);
+    const row = make("a", { class: `triage-row${entry.known ? "" : " pending"}`, role: "row", href: `#${addressOf(entry.address)}`, "data-item": entry.item }, ...cells);
     row.addEventListener("focus", () => (this.focused = position));
     row.addEventListener("blur", () => (this.focused = undefined));
     return row;
@@ -174,7 +176,7 @@ class Triage {
 
   #buildColumns() {
     const { parts, info } = this;
-    const noun = info.level === "node" ? "node" : info.molecules ? "molecule" : "graph";
+    const noun = info.level !== "graph" ? info.level : info.molecules ? "molecule" : "graph";
     parts.noun.textContent = countOf(info.count, noun);
     this.headers = COLUMNS.map((column) => {
       const button = make("button", { type: "button", "data-sort": column.name, title: column.title ?? null }, column.label);
@@ -204,7 +206,7 @@ class Triage {
 
   #buildToolbar() {
     const { parts, info } = this;
-    parts.find.placeholder = info.level === "node" ? "node number" : info.molecules ? "number, SMILES or SMARTS" : "graph number";
+    parts.find.placeholder = placeholderOf(info);
     info.classes.forEach((name, index) => parts.classes.append(make("option", { value: index }, name)));
     parts.toolbar.addEventListener("submit", (event) => event.preventDefault());
     parts.find.addEventListener("keydown", (event) => event.key === "Enter" && this.#find(parts.find.value.trim()));
@@ -226,14 +228,13 @@ class Triage {
   async #find(text) {
     const { parts, filter, info } = this;
     showNotice(parts["triage-notice"], "");
-    if (/^\d+$/.test(text) && Number(text) < info.count) {
-      location.hash = `item=${text}`;
-      return;
-    }
     filter.pattern = "";
     if (text) {
       try {
-        if (!info.molecules) throw new Problem(`Expected a number from 0 to ${info.count - 1} (got ${text}). Type another.`);
+        if (!info.molecules || /^\d+$/.test(text)) {
+          location.hash = addressOf(await ask("api/find", { text }));
+          return;
+        }
         const { note } = await ask("api/search", { pattern: text });
         filter.pattern = text;
         showNotice(parts["triage-notice"], note);
@@ -256,6 +257,12 @@ class Triage {
     this.render();
     this.rows.get(position)?.focus({ preventScroll: true });
   }
+}
+
+function placeholderOf({ level, typed, molecules }) {
+  if (level === "link") return typed ? "type:3,type:7" : "two nodes: 3,7";
+  if (level === "node") return typed ? "type:7" : "node number";
+  return molecules ? "number, SMILES or SMARTS" : "graph number";
 }
 
 function cellClass({ name, number, narrow }) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,6 +36,20 @@ def serve(
     nodes: Annotated[
         bool, typer.Option("--nodes", help="Explain the nodes of the one graph in --data.")
     ] = False,
+    node_type: Annotated[
+        str | None, typer.Option(help="The type of these nodes, in a typed graph.")
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(help="A link of the one graph to open: 3,7, in a typed graph user:3,movie:7."),
+    ] = None,
+    links: Annotated[
+        Path | None,
+        typer.Option(
+            help="A text file of links to list, one a line; by default those that the graph lists "
+            "as `edge_label_index`."
+        ),
+    ] = None,
     port: Annotated[
         int | None,
         typer.Option(help="Port on this machine; 8642 or a free one.", rich_help_panel=_SERVER),
@@ -59,12 +73,15 @@ def serve(
 
         eigsearch serve --data mine.pt --model mypkg.models:Net --weights net.safetensors
 
+        eigsearch serve --data mine.pt --model mypkg.models:Net --links pairs.txt
+
         eigsearch serve results --data mine.pt --weights net.safetensors
     """
     from eigsearch.app.launch import require_extra
     from eigsearch.cli.console import print_line
     from eigsearch.cli.loading import Columns, load_data
     from eigsearch.cli.model_loading import load_network
+    from eigsearch.cli.selection import Asked, asked_links
     from eigsearch.cli.served_results import open_results
     from eigsearch.cli.snippet_lines import snippet_lines
 
@@ -74,13 +91,15 @@ def serve(
 
     earlier = open_results(results, dataset, data, model, model_args)
     dataset, model, model_args = earlier.dataset, earlier.model, earlier.model_args
-    nodes = nodes or earlier.of_nodes
     columns = Columns(smiles_column, id_column, label_column, featurizer, class_names, unit)
-    graphs = load_data(dataset, data, data_root, "node" if nodes else None, columns=columns)
+    asked = Asked(link=link, links=links)
+    task = asked.task or ("node" if nodes or node_type else earlier.task)
+    graphs = load_data(dataset, data, data_root, task, columns=columns)
     network = load_network(model, graphs, weights, model_args)
     loaded = dataset, data, data_root, model, weights, model_args
-    origin = snippet_lines(*loaded, nodes, columns.arguments)
-    session = Session(network, graphs, cache=cache, origin=origin, **earlier.keywords)
+    origin = snippet_lines(*loaded, graphs.task, columns.arguments)
+    about: dict[str, Any] = {"links": asked_links(asked), "node_type": node_type}
+    session = Session(network, graphs, cache=cache, origin=origin, **about, **earlier.keywords)
     server = Server(session, port)
     print_line(f"Studio of {graphs.name}: {server.address}")
     print_line("Ctrl-C ends it.")
