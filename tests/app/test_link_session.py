@@ -14,7 +14,7 @@ from eigsearch.app.exports import snippet
 from eigsearch.app.node_data import node_data
 from eigsearch.app.page_data import answer_data
 from eigsearch.app.session import EditedItem, Session
-from eigsearch.errors import InputError, UnsupportedError
+from eigsearch.errors import InputError
 from eigsearch.models import zoo
 from eigsearch.parallel import explain_to
 from tests.app.sessions import serving
@@ -132,10 +132,18 @@ def test_snippet_of_a_link_repeats_what_is_shown(tmp_path):
     session.close()
 
 
-def test_flip_of_a_link_is_a_sentence(tmp_path):
-    session = open_session("SBM-Links", tmp_path)
-    with pytest.raises(UnsupportedError, match="without types to flip"):
-        session.flip(EditedItem(0))
+@pytest.mark.parametrize(
+    ("name", "item"), [("SBM-Links", 1), ("Two-Ways", PAIR), ("Typed-Motifs", ("center", 3))]
+)
+def test_flip_changes_the_prediction_of_a_plain_call(tmp_path, name, item):
+    session = open_session(name, tmp_path)
+    keys, note = session.flip(EditedItem(item))
+    before = session.answer(EditedItem(item)).scores
+    edited_item = EditedItem(item, GraphEdits(removed_edges=frozenset(keys)))
+    graph, subject = session.edited(edited_item)
+    after = plain_scores(name, graph.data, subject)
+    assert keys or note
+    assert (before[0] > before[1]) != (after[0] > after[1]) or not keys
     session.close()
 
 

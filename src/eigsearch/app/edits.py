@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from eigsearch.app.edge_keys import EdgeKey, EdgeKeys, edge_name
 from eigsearch.app.graph_changes import ALL_NODES, cut, with_zeroed_features
@@ -42,6 +43,17 @@ class EditedGraph:
         now = flat_view(self.data, paired=False).schema
         assert now is not None
         return now.node_name(self.node_ids.index(self.keys.schema.flat_node(name)))
+
+    def edge_keys(self, mask: Tensor) -> list[EdgeKey]:
+        """Return what edits of the original graph name chosen edges of the flat view by."""
+        flat = flat_view(self.data, paired=False)
+        edges = mask.nonzero().flatten().cpu()
+        ends = flat.data.edge_index.cpu()[:, edges].t().tolist()
+        schema = flat.schema
+        kinds = [[]] * len(ends) if schema is None else schema.edge_kinds(edges)[:, None].tolist()
+        pairs = zip(ends, kinds, strict=True)
+        named = ((*(self.node_ids[end] for end in pair), *kind) for pair, kind in pairs)
+        return sorted({self.keys.canonical(key) for key in named})
 
     def subject(self, node: NodeName | None = None, link: LinkName | None = None) -> dict[str, Any]:
         """Return a node or link of the original graph as a keyword of `explain` for this one."""

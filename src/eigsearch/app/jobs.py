@@ -165,7 +165,7 @@ class Jobs:
 def method_rows(level: str, typed: bool = False) -> list[dict[str, Any]]:
     """Return the explainers and searches that a level allows; those that train come last.
 
-    Of links and typed graphs there are the searches, and explainers that say so.
+    For typed graphs they are those that take links: they know nodes by type.
     """
     ranked = [
         {
@@ -175,7 +175,7 @@ def method_rows(level: str, typed: bool = False) -> list[dict[str, Any]]:
             "trains": row["trains"] == "yes",
         }
         for row in explainers.table()
-        if row["explainer"] == _OURS or (level in row["tasks"] and not typed)
+        if level in row["tasks"] and ("link" in row["tasks"] or not typed)
     ]
     searches = [
         {

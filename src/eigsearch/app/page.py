@@ -41,7 +41,6 @@ def page_info(session: Session) -> dict[str, Any]:
         "count": session.count,
         "molecules": session.names.are_elements or _has_smiles(session),
         "typed": session.items.is_typed,
-        "flips": session.can_flip,
         "methods": method_rows(session.level, session.items.is_typed),
         **shared(session.names),
     }

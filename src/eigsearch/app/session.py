@@ -26,7 +26,7 @@ from eigsearch.app.thread_sources import for_threads
 from eigsearch.counterfactual.api import flip
 from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.datasets import GraphDataset
-from eigsearch.errors import InputError, UnsupportedError
+from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.inputs.arguments import Links
 from eigsearch.options import Options
@@ -37,7 +37,7 @@ from eigsearch.visualization.graph_drawing import Drawing, draw
 
 _MOST_FLIPPED = 6  # edges that a flip may remove
 _FLIP_OPTIONS = (
-    *("task", "return_type", "forward", "groups"),
+    *("task", "return_type", "forward", "groups", "reverse", "target_link"),
     *("engine", "max_batch_nodes", "max_memory"),
 )
 _NOTHING = (
@@ -204,30 +204,14 @@ class Session:
         model = self.model if model is None else model
         return explain(model, data, **subject, target=target, **keywords)
 
-    @property
-    def can_flip(self) -> bool:
-        """Whether counterfactuals can be asked for: of links and typed graphs they cannot."""
-        return self.level != "link" and not self.items.is_typed
-
     def flip(self, edited_item: EditedItem) -> tuple[list[EdgeKey], str]:
-        """Return the edges whose removal changes the prediction, and a note if there are none.
-
-        Pairs are nodes of the original graph, the lower one first in an undirected graph.
-        """
-        if not self.can_flip:
-            raise UnsupportedError(
-                "Expected a prediction of a graph or node without types to flip (got another). "
-                "Click edges away."
-            )
+        """Return the edges whose removal changes the prediction, and a note if there are none."""
         edited, subject = self.edited(edited_item)
         keywords = {name: getattr(self.options, name) for name in _FLIP_OPTIONS}
         with self.active.interactive(), self._lock:
             found = flip(self.model, edited.data, **subject, max_size=_MOST_FLIPPED, **keywords)
         assert isinstance(found, FlipExplanation)
-        ends = [[edited.node_ids[end] for end in pair] for pair in found.removed.t().tolist()]
-        if edited.data.is_undirected():
-            ends = [sorted(pair) for pair in ends]
-        return sorted({(start, end) for start, end in ends}), found.note
+        return edited.edge_keys(found.flat_edge_mask), found.note
 
     def cached(self, item: Item) -> SubgraphExplanation | None:
         """Return the explanation of an original graph from disk, or None if it is not there."""

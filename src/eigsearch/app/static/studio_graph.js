@@ -143,7 +143,6 @@ class Workbench {
       this.showsOriginal = !this.showsOriginal;
       this.#render();
     });
-    parts.flip.hidden = !this.info.flips;
     parts.flip.addEventListener("click", () => this.#flip());
     parts.in.addEventListener("click", () => this.canvas.scale(1.4));
     parts.out.addEventListener("click", () => this.canvas.scale(1 / 1.4));
@@ -174,8 +173,8 @@ class Workbench {
     flip.disabled = true;
     try {
       const { removed_edges: pairs, note } = await ask("api/flip", this.state.request());
-      for (const [u, v] of pairs) {
-        await this.#cut(`${u}.${v}`);
+      for (const pair of pairs) {
+        await this.#cut(pair.join("."));
         await new Promise((resolve) => setTimeout(resolve, 350));
       }
       if (!pairs.length) showNotice(this.parts.notice, note);
