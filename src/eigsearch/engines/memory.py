@@ -118,8 +118,10 @@ class MemoryBudget:
         return self.rows(kind) < rows and weight.size < size
 
     def weigh(self, kind: Kind, size: int, compute: Callable[[], int]) -> None:
-        """Measure a computation with a graph of a size, which returns how many rows it had."""
-        compute()  # what a first call makes once, and keeps, is not of its rows
+        """Measure a computation with a graph of a size, which returns how many rows it had.
+
+        Let it run before: what a first call makes once, and keeps, is not of its rows.
+        """
         rows, taken = measure_peak_bytes(compute)
         self._known[kind] = Weight(size, max(taken, 1) / max(rows, 1))
 

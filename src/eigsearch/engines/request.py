@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from eigsearch.candidates import CandidateSet
 from eigsearch.inputs.instance import PreparedInstance
@@ -30,8 +31,7 @@ class Chunk:
     def __len__(self) -> int:
         return self.stop - self.start
 
-    def split(self) -> list[Chunk]:
-        """Return the same candidates as two chunks, or a single candidate as it is."""
-        middle = (self.start + self.stop) // 2
-        halves = Chunk(self.request, self.start, middle), Chunk(self.request, middle, self.stop)
-        return [half for half in halves if len(half)]
+    def split(self, parts: int = 2) -> list[Chunk]:
+        """Return the same candidates as so many chunks of about a size, none of them empty."""
+        ends = [self.start + len(self) * part // parts for part in range(parts + 1)]
+        return [Chunk(self.request, start, stop) for start, stop in pairwise(ends) if stop > start]

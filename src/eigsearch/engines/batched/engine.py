@@ -114,6 +114,7 @@ class BatchedEngine:
         kind = ("batched", "together" if mixes else "alone", *largest.instance.signature)
         wanted = max(cost, _ENOUGH_NODES)
         if self._memory.needs_weighing(kind, cost, wanted):
+            self._probe(largest)
             self._memory.weigh(kind, cost, lambda: self._probe(largest))
         several = any(len(request) > 1 for request in requests)
         if several and (mixes or cost == wanted):  # else calls are as small as they can be

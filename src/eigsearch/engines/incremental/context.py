@@ -130,7 +130,7 @@ class EvalContext:
         rows = max(rows, links // _MESSAGES_PER_ROW)
         self.widest = max(self.widest, rows)
         if rows > self._limit and self.timelines.counts.max() > 1:
-            raise TooLarge(f"Expected at most {self._limit} rows (got {rows}).")
+            raise TooLarge(rows, self._limit)
 
     def merged(self, left: StateTable, right: StateTable) -> StateTable:
         """Return the rows at which either of two tables changes."""

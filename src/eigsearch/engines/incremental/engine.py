@@ -119,39 +119,43 @@ class IncrementalEngine:
         kind, wanted = ("incremental", *largest.signature), rows_wanted(largest.num_nodes)
         if self._memory.needs_weighing(kind, largest.num_nodes, wanted):
             self._packing.limit_rows(wanted)
-            self._memory.weigh(kind, largest.num_nodes, lambda: self._probe(largest, wanted))
+            probe = self._probe(largest, wanted)
+            self._memory.weigh(kind, largest.num_nodes, lambda: self._rows_to_count(probe))
         if any(len(request) > 1 for request in requests):
             self._memory.check(kind, wanted)
         self._packing.limit_rows(self._memory.rows(kind))
 
-    def _probe(self, instance: PreparedInstance, wanted: int) -> int:
-        """Compute about as many candidates as have to fit, and return the rows to count."""
+    def _probe(self, instance: PreparedInstance, wanted: int) -> Chunk:
+        """Return about as many candidates as have to fit, computed once."""
         request = Request(instance, LeaveOneOut(instance.groups.count))
         expected = expected_rows(request, self.layers(instance)).widest
-        count = max(1, min(len(request), len(request) * wanted // expected))
-        return int(self._rows_of(Chunk(request, 0, count)) / _HEAVIEST)
+        chunk = Chunk(request, 0, max(1, min(len(request), len(request) * wanted // expected)))
+        while True:
+            try:
+                context = self._compute([chunk])[1]
+                self._packing.learn([chunk], self.layers(instance), context.widest)
+                return chunk
+            except TooLarge as error:
+                clear_frames(error.__traceback__)
+            chunk = chunk.split()[0]
 
-    def _rows_of(self, chunk: Chunk) -> int:
-        """Return the rows of a chunk, or of as much of it as fits."""
-        try:
-            return self._compute([chunk])[1].widest
-        except TooLarge as error:
-            clear_frames(error.__traceback__)
-        return self._rows_of(chunk.split()[0])
+    def _rows_to_count(self, probe: Chunk) -> int:
+        """Compute a chunk that fits, and return its rows, as light as those of any candidates."""
+        return int(self._compute([probe])[1].widest / _HEAVIEST)
 
     def _run(self, chunks: list[Chunk]) -> list[Tensor]:
-        """Return the outputs of each chunk; those that exceed the budget run in halves."""
+        """Return the outputs of each chunk; those that exceed the budget run in parts."""
         try:
             outputs, context = self._compute(chunks)
             self._packing.learn(chunks, max(context.reached, 1), context.widest)
             return outputs
         except TooLarge as error:
             clear_frames(error.__traceback__)  # else the tensors of the run live on with it
-            self._packing.overshot(chunks)
+            parts = self._packing.parts(chunks, self.layers(chunks[0].request.instance), error.rows)
         if len(chunks) > 1:
             middle = len(chunks) // 2
             return self._run(chunks[:middle]) + self._run(chunks[middle:])
-        return [torch.cat([self._run([half])[0] for half in chunks[0].split()])]
+        return [torch.cat([self._run([part])[0] for part in chunks[0].split(parts)])]
 
     def _compute(self, chunks: list[Chunk]) -> tuple[list[Tensor], EvalContext]:
         signature = chunks[0].request.instance.signature

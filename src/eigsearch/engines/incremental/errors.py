@@ -12,6 +12,10 @@ class NotServed(EigsearchError):
 class TooLarge(EigsearchError):
     """The states of these candidates exceed the budget; fewer at a time will not."""
 
+    def __init__(self, rows: int, limit: int) -> None:
+        super().__init__(f"Expected at most {limit} rows (got {rows}).")
+        self.rows = rows
+
 
 class Deeper(EigsearchError):
     """The model passes messages further than was taken for granted."""

@@ -10,8 +10,8 @@ from eigsearch.candidates import FullGraph
 from eigsearch.engines.incremental.budget import Budget
 from eigsearch.engines.request import Chunk, Request
 
-_MARGIN = 1.1  # rows that are planned for, per row that was found, where memory is limited
-_OVERSHOT = 1.5  # what is planned for instead after candidates did not fit
+_MARGIN = 1.1  # rows that are planned for, per row that was found
+_AT_ONCE = 1.5  # times as many candidates as in the last batch: growing subgraphs grow
 # What a budget in bytes has to hold, so that it costs at most four times the time without: these
 # rows per base row, and these besides, else base states or calls are most of the work. Measured in
 # benchmarks/speed/memory.py.
@@ -27,7 +27,8 @@ def rows_wanted(num_nodes: int) -> int:
 class Packing:
     """Cuts requests into batches of chunks whose rows are likely to fit the budget together.
 
-    Where memory is limited, what the last batches had tells how many candidates fit into the next.
+    What batches had tells how many candidates fit into the next: where memory is limited, and
+    where candidates of a type have more rows than expected.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -66,27 +67,41 @@ class Packing:
         """Return how many rows some of the candidates are likely to change."""
         nodes = request.instance.num_nodes
         changed = expected_rows(request, layers).widest - nodes
-        pace = self._pace.get(type(request.candidate_set), 1.0)
+        pace = self._pace_of(type(request.candidate_set))
         return int(pace * changed * count / len(request))
 
     def learn(self, chunks: Sequence[Chunk], layers: int, widest: int) -> None:
         """Take note of how many rows a batch had."""
-        if self.budget.most is None:
-            return
-        nodes = sum(chunk.request.instance.num_nodes for chunk in chunks)
-        first, pace = self._first(chunks)
+        kind = _type_of(chunks)
+        if self.budget.most is not None or kind in self._pace:
+            least = self._pace_of(kind) / _AT_ONCE
+            self._pace[kind] = max(self._found(chunks, layers, widest), least)
+
+    def parts(self, chunks: Sequence[Chunk], layers: int, rows: int) -> int:
+        """Return into how many parts a batch is to be cut that had too many rows, so far."""
+        kind = _type_of(chunks)
+        self._pace[kind] = max(self._pace_of(kind), self._found(chunks, layers, rows))
+        nodes = _base_rows(chunks)
+        room = max(self.budget.within(nodes) - nodes, 1)
+        return max(2, -(-int(_MARGIN * (rows - nodes)) // room))
+
+    def _found(self, chunks: Sequence[Chunk], layers: int, rows: int) -> float:
+        """Return how many rows to plan for, per row that is expected, after a batch had some."""
+        pace = self._pace_of(_type_of(chunks))
         planned = sum(self._changed(chunk.request, len(chunk), layers) for chunk in chunks) / pace
-        if planned >= 1:
-            self._pace[first] = _MARGIN * max(widest - nodes, 1) / planned
+        return _MARGIN * max(rows - _base_rows(chunks), 1) / planned if planned >= 1 else pace
 
-    def overshot(self, chunks: Sequence[Chunk]) -> None:
-        """Take note that candidates did not fit."""
-        first, pace = self._first(chunks)
-        self._pace[first] = _OVERSHOT * pace
+    def _pace_of(self, kind: type) -> float:
+        """Return the rows per expected row of a type of candidates, or the most of any other."""
+        return self._pace.get(kind, max(self._pace.values(), default=1.0))
 
-    def _first(self, chunks: Sequence[Chunk]) -> tuple[type, float]:
-        kind = type(chunks[0].request.candidate_set)
-        return kind, self._pace.get(kind, 1.0)
+
+def _type_of(chunks: Sequence[Chunk]) -> type:
+    return type(chunks[0].request.candidate_set)
+
+
+def _base_rows(chunks: Sequence[Chunk]) -> int:
+    return sum(chunk.request.instance.num_nodes for chunk in chunks)
 
 
 class Expected(NamedTuple):
