@@ -48,7 +48,7 @@ def test_flip_with_a_directory_writes_rows_that_view_shows(
     shown = run("view", str(out), "--out", str(page)).stdout
     assert "2 other answers." in shown
     assert "the prediction is" in page.read_text()
-    assert "another one: config.options.a" in refused(*BA, "--out", str(out))
+    assert "another one: option a" in refused(*BA, "--out", str(out))
 
 
 REFUSED = {

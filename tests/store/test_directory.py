@@ -49,10 +49,10 @@ def test_the_same_run_goes_on(filled: ResultDirectory) -> None:
     assert [row["index"] for row in rows(filled.path)] == [0, 1, 2, 3]
 
 
-def test_another_run_is_refused_by_the_first_difference(filled: ResultDirectory) -> None:
+def test_another_run_is_refused_with_the_difference(filled: ResultDirectory) -> None:
     other = replace(MANIFEST, config={"seed": 0, "options": {"sparsity": 0.7}})
     with (
-        pytest.raises(InputError, match=r"config\.options\.sparsity = 0\.5, now 0\.7"),
+        pytest.raises(InputError, match=r"option sparsity was 0\.5, now it is 0\.7"),
         filled.claimed(other),
     ):
         pass

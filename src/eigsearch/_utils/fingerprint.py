@@ -80,22 +80,33 @@ def model_digest(model: Any) -> str:
     Weights alone do not decide outputs: the same ones fit another dropout, another aggregation,
     another `forward`.
     """
+    return digest_of([model_digests(model)])
+
+
+def model_digests(model: Any) -> dict[str, str]:
+    """Return the SHA-256 of the weights of a model, of its settings and of its code, by name."""
     if not isinstance(model, Module):
-        return digest_of([{"kind": describe_value(model)}, dict(_leaves(hidden_state(model)))])
+        kind = {"kind": describe_value(model)}
+        return {"settings": digest_of([kind, dict(_leaves(hidden_state(model)))])}
     state = {**dict(model.named_buffers()), **model.state_dict()}
-    modules = {name: _describe_module(module) for name, module in model.named_modules()}
-    return digest_of([modules, dict(_leaves(state))])
-
-
-def _describe_module(module: Module) -> dict[str, Any]:
-    """Return the class of a module, the hash of its code, and its settings."""
-    cls = type(module)
-    settings = {name: _setting(value) for name, value in _public(module)}
+    modules = dict(model.named_modules())
     return {
-        "class": f"{cls.__module__}.{cls.__qualname__}",
-        "code": code_digest(cls),
-        "settings": sorted((name, value) for name, value in settings.items() if value is not None),
+        "code": digest_of([{name: _code(module) for name, module in modules.items()}]),
+        "settings": digest_of([{name: _settings(module) for name, module in modules.items()}]),
+        "weights": digest_of([dict(_leaves(state))]),
     }
+
+
+def _code(module: Module) -> tuple[str, str]:
+    """Return the class of a module, and the hash of its code."""
+    cls = type(module)
+    return f"{cls.__module__}.{cls.__qualname__}", code_digest(cls)
+
+
+def _settings(module: Module) -> list[tuple[str, str]]:
+    """Return the attributes of a module that decide outputs, as text."""
+    settings = ((name, _setting(value)) for name, value in _public(module))
+    return sorted((name, value) for name, value in settings if value is not None)
 
 
 def _public(module: Module) -> Iterator[tuple[str, Any]]:

@@ -7,12 +7,14 @@ from typing import Any
 
 from torch import Tensor
 
-from eigsearch._utils.fingerprint import digest_of, held_digest, model_digest
+from eigsearch._utils.fingerprint import digest_of, held_digest, model_digests
 from eigsearch.parallel.sharding import Plan
 from eigsearch.parallel.sources import Source
+from eigsearch.parallel.sources.files import FilesSource
 from eigsearch.parallel.worker import ExplainJob
 from eigsearch.store import Manifest
 
+_FILES = 256  # the most files whose digests are kept one by one, to say which has changed
 RANKER = "config.ranker"  # the one entry that training a ranker changes
 
 
@@ -28,7 +30,7 @@ def manifest_of(
         "data": source.digest,
         "items": _describe_selection(plan.items),
         "kind": "graphs" if plan.source is not None else f"{plan.subject}s",
-        "model": model_digest(job.model),
+        "model": model_digests(job.model),
         "seed": job.seed,
         "target": plan.targets
         if isinstance(plan.targets, int | None)
@@ -36,6 +38,8 @@ def manifest_of(
         **_describe_options(job),
         **about,
     }
+    if isinstance(source, FilesSource) and 1 < len(source.names) <= _FILES:
+        config["data_files"] = source.file_digests
     if job.device is not None:
         config["device"] = job.device
     return Manifest(config, len(plan.items), plan.shard_size, dict(names))

@@ -11,6 +11,7 @@ from typing import Any
 from eigsearch._utils.atomic_files import write_atomic
 from eigsearch._utils.versions import versions
 from eigsearch.errors import InputError
+from eigsearch.store.run_difference import run_difference
 from eigsearch.store.schema import SCHEMA_VERSION
 
 _KEY = "key"
@@ -61,15 +62,11 @@ class Manifest:
         write_atomic(path, content, follow_links=False)
 
     def difference(self, other: Manifest, apart: str | None = None) -> str | None:
-        """Return the first entry in which another manifest differs, as text, or None.
+        """Return in words how another manifest differs, or None.
 
         The entry `apart` is left out of the comparison.
         """
-        before, now = _flat(asdict(self)), _flat(asdict(other))
-        for name in sorted((before.keys() | now.keys()) - {apart}):
-            if before.get(name) != now.get(name):
-                return f"{name} = {before.get(name)!r}, now {now.get(name)!r}"
-        return None
+        return run_difference(asdict(self), asdict(other), apart)
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -137,15 +134,3 @@ def _instead(path: Path) -> str:
     if path.parent.is_dir():
         return f"one without {path.name}"
     return "a file" if path.parent.exists() else "nothing there"
-
-
-def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
-    """Return nested values with one dotted name each.
-
-    >>> _flat({"config": {"seed": 0}})
-    {'config.seed': 0}
-    """
-    if not isinstance(values, dict):
-        return {prefix: json.loads(json.dumps(values))}
-    parts = (_flat(value, f"{prefix}.{key}" if prefix else key) for key, value in values.items())
-    return {key: value for part in parts for key, value in part.items()}

@@ -12,6 +12,7 @@ from pathlib import Path
 from torch_geometric.data import Data
 
 from eigsearch._utils.file_digest import files_digest
+from eigsearch._utils.fingerprint import digest_of
 from eigsearch.datasets import load_file
 from eigsearch.datasets.safetensors_io import open_graphs
 from eigsearch.errors import InputError
@@ -37,7 +38,12 @@ class FilesSource:
     @cached_property
     def digest(self) -> str:
         """The hash of the contents of all files."""
-        return files_digest(Path(self.directory, name) for name in self.names)
+        return digest_of([{"files": self.file_digests}])
+
+    @cached_property
+    def file_digests(self) -> list[str]:
+        """The hash of the content of each file."""
+        return [files_digest([Path(self.directory, name)]) for name in self.names]
 
     def __len__(self) -> int:
         return self.ends[-1]
