@@ -269,3 +269,42 @@ def test_explain_link_of_a_model_without_links_is_refused() -> None:
         explain(NodeNet().eval(), graph(), link=(0, 1))
     with pytest.raises(ModelError, match="one row for each of 1 links"):
         explain(Ignores().eval(), graph(), link=(0, 1))
+
+
+class Transposed(LinkNet):
+    """Takes links as `[L, 2]`."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, pairs: Tensor) -> Tensor:
+        return super().forward(x, edge_index, torch.stack([pairs[:, 0], pairs[:, 1]]))
+
+
+def test_explain_link_of_a_model_that_takes_other_shapes_says_how_to_call_it() -> None:
+    model, data = Transposed().eval(), graph()
+    with pytest.raises(ModelError, match=r"two rows, \[2, L\].*forward="):
+        explain(model, data, link=(0, 5))
+
+    def forward(model: Any, batch: Any) -> Tensor:
+        return model(batch.x, batch.edge_index, batch.edge_label_index.t())
+
+    ex = explain(model, data, link=(0, 5), forward=forward)
+    assert ex.edge_mask.tolist() == explain(LinkNet().eval(), data, link=(0, 5)).edge_mask.tolist()
+
+
+def test_explain_link_of_a_graph_that_lists_links_of_a_larger_one_is_refused() -> None:
+    data = graph()
+    data.edge_label_index = torch.tensor([[0, 3, 8], [5, 3, 1]])
+    with pytest.raises(InputError, match=r"from 0 to 4 \(got 8\).*subgraph"):
+        explain(LinkNet().eval(), data.subgraph(torch.arange(5)), link=(0, 4))
+
+
+def test_subgraph_of_a_link_leaves_out_what_numbers_nodes_of_the_whole_graph() -> None:
+    data = graph()
+    data.edge_label_index = torch.tensor([[0, 3, 8], [5, 3, 1]])
+    data.edge_label, data.name = torch.ones(3), "house"
+    model = LinkNet().eval()
+    ex = explain(model, data, link=(0, 5))
+    part = ex.subgraph()
+    assert set(part.keys()) == {"x", "edge_index", "name"}
+    place = ex.node_mask.cumsum(0) - 1
+    logit = model(part.x, part.edge_index, place[torch.tensor([[0], [5]])])
+    assert float(ex.found.kept) == pytest.approx(torch.sigmoid(logit.abs()).item(), abs=1e-6)

@@ -403,8 +403,35 @@ def test_explain_typed_ends_of_another_type_than_the_labelled_links_are_refused(
     link = (("tag", 0), ("item", 2))
     with pytest.raises(InputError, match="link from user to item"):
         explain(make(LinkNet, "HGT"), data, link=link)
-    note = explain(make(LinkNet, "HGT"), shop(), link=link).note
-    assert "of another type than the model takes" in note
+
+
+@pytest.mark.parametrize("ends", [("item", "user"), ("tag", "item"), ("user", "tag")])
+@pytest.mark.parametrize("encoder", LOCAL)
+def test_explain_typed_ends_that_the_model_does_not_look_up_are_refused(
+    ends: tuple[str, str], encoder: str
+) -> None:
+    link = ((ends[0], 0), (ends[1], 2))
+    with pytest.raises(InputError, match="link from user to item, where the model looks"):
+        explain(make(LinkNet, encoder), shop(), link=link)
+
+
+def test_explain_typed_end_behind_those_that_the_model_looks_up_is_refused() -> None:
+    with pytest.raises(ModelError, match="nodes of the types among which the model looks them up"):
+        explain(make(LinkNet, "HGT"), shop(), link=(("item", 5), ("user", 2)))
+
+
+def test_explain_typed_ends_of_types_of_one_size_are_told_apart_in_parts_of_the_graph() -> None:
+    data = shop()
+    data["user"].x = torch.cat([data["user"].x, data["user"].x[:1]])  # as many users as items
+    with pytest.raises(InputError, match="link from user to item, where the model looks"):
+        explain(make(LinkNet, "HGT", data), data, link=(("item", 0), ("user", 2)))
+
+
+def test_explain_typed_graph_without_edge_types_is_refused() -> None:
+    data = HeteroData()
+    data["user"].x = torch.ones(3, 2)
+    with pytest.raises(InputError, match=r"at least one edge type .* of shape \[2, 0\]"):
+        explain(make(NodeNet, "HGT"), data, node=("user", 0))
 
 
 def test_explain_typed_graph_without_a_type_of_the_model_is_refused() -> None:

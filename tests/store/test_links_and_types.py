@@ -70,7 +70,7 @@ def test_store_typed_links_come_back_with_and_without_the_graph(tmp_path: Path) 
     parallel.explain_to(tmp_path / "out", model, data, link=links)
     expected = list(explain_dataset(model, data, link=links))
     for ex, again, alone in zip(
-        expected, store.read(tmp_path / "out", [data]), store.read(tmp_path / "out"), strict=True
+        expected, store.read(tmp_path / "out", data), store.read(tmp_path / "out"), strict=True
     ):
         assert again.link == alone.link == ex.link
         assert plain(again) == plain(ex)

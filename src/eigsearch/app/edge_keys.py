@@ -43,7 +43,8 @@ class EdgeKeys:
     """
 
     def __init__(self, data: Any) -> None:
-        flat, self.schema = flat_view(data)
+        view = flat_view(data)
+        flat, self.schema = view.data, view.schema
         self.num_nodes = int(flat.num_nodes)
         self._ends = flat.edge_index.cpu().numpy()
         self._both_ways = self._symmetric()

@@ -36,7 +36,7 @@ def candidates(explanation: SubgraphExplanation) -> Tensor:
     """Return the edges that could be removed: of the graph, or of a computation graph."""
     if explanation.edges is None:
         return explanation.group >= 0
-    mask = torch.zeros(int(explanation.flat.data.num_edges), dtype=torch.bool)
+    mask = torch.zeros(explanation.flat.num_edges, dtype=torch.bool)
     mask[explanation.edges[explanation.group >= 0]] = True
     return mask
 

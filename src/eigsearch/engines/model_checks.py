@@ -12,6 +12,7 @@ from torch import Tensor
 from eigsearch._utils.tolerances import BATCH, outputs_close
 from eigsearch.candidates import ExplicitMasks, FullGraph, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
+from eigsearch.engines.link_types import check_end_types
 from eigsearch.engines.model_memory import Sizes, sizes_of
 from eigsearch.engines.request import Request
 from eigsearch.errors import EigsearchError, MemoryBudgetError, ModelError
@@ -145,7 +146,8 @@ def _parts(
 def _note_on_nodes(engine: BatchedEngine, samples: Sequence[PreparedInstance]) -> str:
     """Return why the model is not defined on graphs with fewer nodes; "" where it is."""
     instance = samples[-1]
-    other = _OTHER_TYPE if instance.schema is not None and instance.anchors else ""
+    typed = instance.schema is not None
+    other = _OTHER_TYPE if typed and instance.anchors else ""
     try:
         engine.outputs([Request(instance, _parts(instance, SubgraphKind.EDGE_INDUCED))])
     except Exception as error:
@@ -155,10 +157,12 @@ def _note_on_nodes(engine: BatchedEngine, samples: Sequence[PreparedInstance]) -
             engine.outputs([Request(instance, _parts(instance, SubgraphKind.ALL_NODES))])
         except Exception:
             raise error from None
-        return _FIXED_NODES + other
-    if _relabelling_changes_nothing(engine, instance):
-        return ""
-    return _NODES_BY_NUMBER + other
+        note = _FIXED_NODES
+    else:
+        note = "" if _relabelling_changes_nothing(engine, instance) else _NODES_BY_NUMBER
+    if note and typed:
+        check_end_types(engine.model_call, instance)
+    return note and note + other
 
 
 def _relabelling_changes_nothing(engine: BatchedEngine, instance: PreparedInstance) -> bool:

@@ -35,7 +35,8 @@ def unreadable(found: str) -> InputError:
 def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     """Yield, for each field, whether it is of its type and fits the others."""
     edges, groups = fields["edges"], fields["keep"].numel()
-    data, schema = flat_view(fields["data"], paired=False)
+    view = flat_view(fields["data"], paired=False)
+    data, schema = view.data, view.schema
     num_nodes = data.num_nodes
     yield "num_nodes", type(num_nodes) is int and 0 <= num_nodes <= _MOST_NODES
     yield "edge_index", _within(data.edge_index.flatten(), num_nodes)

@@ -18,6 +18,7 @@ from eigsearch.explanation.features import features_of, per_entry, removed_featu
 from eigsearch.explanation.graph_export import to_networkx
 from eigsearch.explanation.notes import note_on_gain
 from eigsearch.explanation.paths import LinkPath, link_paths
+from eigsearch.explanation.plain_subgraph import plain_subgraph
 from eigsearch.explanation.pyg_conversion import from_pyg, to_pyg
 from eigsearch.explanation.pyg_explanation import EdgeInducedExplanation, TypedEdgeExplanation
 from eigsearch.explanation.sentence import TargetName, agreement_sentence, sentence
@@ -154,6 +155,11 @@ class SubgraphExplanation:
         return flat_view(self.data, paired=False)
 
     @property
+    def evaluated_ends(self) -> Tensor:
+        """The ends of the evaluated edges by their number in the flat view, `[2, e]`."""
+        return self.flat.ends(self.edges)
+
+    @property
     def flat_anchors(self) -> list[int]:
         """The explained nodes by their number in the flat view."""
         schema = self.flat.schema
@@ -172,16 +178,16 @@ class SubgraphExplanation:
     @property
     def flat_node_mask(self) -> Tensor:
         """The nodes of S as the model saw it, in the flat view, bool `[N]`."""
-        graph = self.flat.data
-        mask = torch.zeros(int(graph.num_nodes), dtype=torch.bool)
-        mask[graph.edge_index.cpu()[:, self._present.cpu()].flatten()] = True
+        ends = self.evaluated_ends[:, self._present]
+        mask = torch.zeros(self.flat.num_nodes, dtype=torch.bool)
+        mask[ends.flatten().cpu()] = True
         mask[self.flat_anchors] = True
         for part in self.features:
             if part.attribute == "x" and part.by_row:
                 mask |= per_entry(self, part, self.keep).any(dim=1).cpu()
         if self.features and self.edges is None and not (mask.any() and self.num_edge_groups):
             mask[:] = True  # what has no edge to go by keeps every node
-        return mask.to(graph.edge_index.device)
+        return mask.to(ends.device)
 
     @property
     def sizes_by_type(self) -> dict[EdgeType, int]:
@@ -223,8 +229,8 @@ class SubgraphExplanation:
 
     @property
     def _present(self) -> Tensor:
-        """The edges of S as the model saw it: the chosen ones, and those that are never removed."""
-        return self.flat_edge_mask | self._spread(self.group < 0)
+        """The evaluated edges that are in S as the model saw it: chosen, or never removed."""
+        return self._per_evaluated_edge(self.keep) | (self.group < 0)
 
     @property
     def fidelity_plus(self) -> float:
@@ -267,7 +273,7 @@ class SubgraphExplanation:
     def components(self) -> int:
         """The number of connected pieces of the subgraph; the explained nodes belong to it."""
         nodes = self.flat_node_mask.nonzero().flatten().tolist()
-        return count_components(self.flat.data.edge_index[:, self._present].cpu().numpy(), nodes)
+        return count_components(self.evaluated_ends[:, self._present].cpu().numpy(), nodes)
 
     def elbow(self, share: float = 0.9) -> int:
         """Return the smallest evaluated size that keeps a share of the gain.
@@ -318,14 +324,15 @@ class SubgraphExplanation:
         """Return the explanation as a graph of its own, which is what φ(S) was computed on.
 
         It holds the chosen edges and their endpoints, edges that are never removed, and the
-        explained nodes; features that are not chosen are at the baseline.
+        explained nodes; features that are not chosen are at the baseline, and what numbers nodes
+        of the whole graph, such as `edge_label_index`, is left out.
         """
         schema = self.flat.schema
         if schema is not None:
-            present = schema.by_edge_type(self._present)
+            present = schema.by_edge_type(self._spread(self._present))
             return typed_subgraph(self.data, self.node_mask, present)
         data = removed_features(self, self.data) if self.features else self.data
-        return data.edge_subgraph(self._present).subgraph(self.flat_node_mask)
+        return plain_subgraph(data, self.flat_node_mask, self._spread(self._present))
 
     def paths(self, k: int | None = 10, max_length: int = 3) -> list[LinkPath]:
         """Return the best paths between the two ends of the explained link.
@@ -420,15 +427,18 @@ class SubgraphExplanation:
 
     def _per_edge(self, per_group: Tensor) -> Tensor:
         """Return a value per group for each edge of the graph."""
+        return self._spread(self._per_evaluated_edge(per_group))
+
+    def _per_evaluated_edge(self, per_group: Tensor) -> Tensor:
         per_group = per_group.to(self.group.device)
         # An edge that is never removed is in group −1, and takes the zero at the end.
-        return self._spread(torch.cat([per_group, per_group.new_zeros(1)])[self.group])
+        return torch.cat([per_group, per_group.new_zeros(1)])[self.group]
 
     def _spread(self, local: Tensor) -> Tensor:
         """Return values of the evaluated edges for all edges of the graph."""
         if self.edges is None:
             return local
-        spread = local.new_zeros(self.flat.data.edge_index.size(1))
+        spread = local.new_zeros(self.flat.num_edges)
         spread[self.edges] = local
         return spread
 

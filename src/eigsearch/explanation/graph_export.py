@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,22 +32,20 @@ def to_networkx(explanation: SubgraphExplanation) -> nx.DiGraph:
     import networkx as nx
 
     view, edges = explanation.flat, explanation.edges
-    names = _node_names(view)
-    ends = view.data.edge_index if edges is None else view.data.edge_index[:, edges]
+    ends = explanation.evaluated_ends
     make = nx.DiGraph if view.schema is None else nx.MultiDiGraph
     graph = make(**_about(explanation))
     found = zip(ends.t().tolist(), _edge_attributes(explanation, view), strict=True)
     for (u, v), attributes in found:
-        graph.add_edge(names[u], names[v], **attributes)
-    graph.add_nodes_from(explanation.anchors if edges is not None else names)
+        graph.add_edge(_node_name(view, u), _node_name(view, v), **attributes)
+    every = (_node_name(view, node) for node in range(view.num_nodes))
+    graph.add_nodes_from(explanation.anchors if edges is not None else every)
     _add_node_attributes(graph, explanation)
     return graph
 
 
-def _node_names(view: FlatView) -> Sequence[Any]:
-    """Return the name of each node of the flat view."""
-    numbers = range(int(view.data.num_nodes))
-    return numbers if view.schema is None else [view.schema.node_name(node) for node in numbers]
+def _node_name(view: FlatView, node: int) -> Any:
+    return node if view.schema is None else view.schema.node_name(node)
 
 
 def _edge_attributes(explanation: SubgraphExplanation, view: FlatView) -> Iterator[dict[str, Any]]:
@@ -108,10 +106,11 @@ def _about(explanation: SubgraphExplanation) -> dict[str, Any]:
 
 
 def _add_node_attributes(graph: nx.DiGraph, explanation: SubgraphExplanation) -> None:
-    schema, mask = explanation.flat.schema, explanation.flat_node_mask.tolist()
+    schema = explanation.flat.schema
+    kept = set(explanation.flat_node_mask.nonzero().flatten().tolist())
     labels = None if schema else explanation.data.get("node_label")
     for node, attributes in graph.nodes(data=True):
-        attributes["kept"] = mask[schema.flat_node(node) if schema else node]
+        attributes["kept"] = (schema.flat_node(node) if schema else node) in kept
         attributes["explained"] = node in explanation.anchors
         if schema:
             attributes["type"] = node[0]

@@ -90,9 +90,7 @@ def _ranked(
 
 def _around(explanation: SubgraphExplanation, groups: set[int]) -> Around:
     """Return the neighbours of each node by the best group that joins them."""
-    ends = explanation.flat.data.edge_index.cpu()
-    if explanation.edges is not None:
-        ends = ends[:, explanation.edges.cpu()]
+    ends = explanation.evaluated_ends.cpu()
     score = explanation.score.abs().tolist()
     best: dict[tuple[int, int], int] = {}
     for (u, v), group in zip(ends.t().tolist(), explanation.group.tolist(), strict=True):

@@ -36,7 +36,7 @@ def to_plain(explanation: SubgraphExplanation) -> dict[str, Any]:
     return {
         "schema": _SCHEMA,
         "num_nodes": int(explanation.data.num_nodes),
-        "edge_index": explanation.flat.data.edge_index.tolist(),
+        "edge_index": explanation.flat.ends().tolist(),
         "types": plain_types(explanation.flat.schema),
         "node": explanation.node,
         "link": explanation.link,

@@ -10,7 +10,7 @@ from torch_geometric.data import HeteroData
 
 from eigsearch.inputs.relations import EdgeType
 
-_LINKS = ("edge_label_index", "edge_label")  # number nodes of the whole graph
+LINKS = ("edge_label_index", "edge_label")  # number nodes of the whole graph
 
 
 def typed_subgraph(
@@ -24,9 +24,9 @@ def typed_subgraph(
     plain, lists = copy.copy(data), []
     for store in (*plain.node_stores, *plain.edge_stores):
         masks: Any = nodes if isinstance(store._key, str) else edges
-        for key in [k for k, v in store.items() if isinstance(v, list | tuple) or k in _LINKS]:
+        for key in [k for k, v in store.items() if isinstance(v, list | tuple) or k in LINKS]:
             value = store.pop(key)
-            if key not in _LINKS:
+            if key not in LINKS:
                 lists.append((store._key, key, _cut(value, masks[store._key])))
     found = plain.edge_subgraph(edges).subgraph(nodes)
     for kind, key, value in lists:

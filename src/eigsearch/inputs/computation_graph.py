@@ -62,7 +62,8 @@ class ComputationGraphs:
         self.source = data
         self.group_spec = group_spec
         self.levels: dict[str, tuple[Level, int]] = {}  # of attributes, found once for all nodes
-        self.data, self.schema = flat_view(data, reverse)
+        view = flat_view(data, reverse)
+        self.data, self.schema = view.data, view.schema
         self._num_nodes = int(self.data.num_nodes)
         self._ends = self.data.edge_index.cpu().numpy().astype(np.int64, copy=False)
         self._by_source = _EdgeLookup(self._ends[0], self._num_nodes)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from operator import index
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -102,14 +102,62 @@ class Schema:
         return torch.tensor(self.edge_ptr[1:])
 
 
-class FlatView(NamedTuple):
-    """A graph without types, and the schema of the typed graph that it is a view of.
+@dataclass(frozen=True, eq=False)
+class FlatView:
+    """A graph as one without types, which is made as far as it is asked for.
 
     A graph without types is its own view. The view of a typed one has its edges and no attributes.
+
+    Attributes:
+        source: The graph.
+        schema: Its types, and where they begin in the view; None for a graph without types.
     """
 
-    data: Data
+    source: Any
     schema: Schema | None = None
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes, of all types."""
+        return int(self.source.num_nodes) if self.schema is None else self.schema.node_ptr[-1]
+
+    @property
+    def num_edges(self) -> int:
+        """The number of edges, of all types."""
+        return self.source.edge_index.size(1) if self.schema is None else self.schema.edge_ptr[-1]
+
+    def ends(self, edges: Tensor | None = None) -> Tensor:
+        """Return the two ends of some edges, `[2, e]`, by default of all."""
+        if self.schema is None:
+            found = self.source.edge_index
+            return found if edges is None else found[:, edges]
+        if edges is None:
+            pieces = [self._ends_of(kind) for kind in self.schema.edge_types]
+            return torch.cat(pieces, dim=1) if pieces else torch.zeros(2, 0, dtype=torch.long)
+        return self._some_ends(self.schema, edges)
+
+    @property
+    def data(self) -> Data:
+        """The view as a graph."""
+        if self.schema is None:
+            return self.source
+        return Data(edge_index=self.ends(), num_nodes=self.num_nodes)
+
+    def _some_ends(self, schema: Schema, edges: Tensor) -> Tensor:
+        found = edges.new_zeros(2, len(edges))
+        kinds = schema.edge_kinds(edges)
+        for number in torch.unique(kinds).tolist():
+            own = kinds == number
+            columns = edges[own] - schema.edge_ptr[number]
+            found[:, own] = self._ends_of(schema.edge_types[number], columns)
+        return found
+
+    def _ends_of(self, kind: EdgeType, columns: Tensor | None = None) -> Tensor:
+        assert self.schema is not None
+        start = dict(zip(self.schema.node_types, self.schema.node_ptr, strict=False))
+        ends = self.source[kind].edge_index.as_subclass(Tensor)
+        ends = (ends if columns is None else ends[:, columns]).long()
+        return ends + torch.tensor([[start[kind[0]]], [start[kind[2]]]], device=ends.device)
 
 
 def flat_view(data: Any, reverse: Reverse | None = None, paired: bool = True) -> FlatView:
@@ -123,17 +171,10 @@ def flat_view(data: Any, reverse: Reverse | None = None, paired: bool = True) ->
     if not isinstance(data, HeteroData):
         return FlatView(data)
     node_ptr = _starts([int(data[kind].num_nodes) for kind in data.node_types])
-    start = dict(zip(data.node_types, node_ptr, strict=False))
-    pieces = [
-        data[kind].edge_index.as_subclass(Tensor).long()
-        + torch.tensor([[start[kind[0]]], [start[kind[2]]]], device=data[kind].edge_index.device)
-        for kind in data.edge_types
-    ]
-    edge_index = torch.cat(pieces, dim=1) if pieces else torch.zeros(2, 0, dtype=torch.long)
-    edge_ptr = _starts([piece.size(1) for piece in pieces])
+    edge_ptr = _starts([data[kind].edge_index.size(1) for kind in data.edge_types])
     back = reverse_types(data, reverse) if paired else (-1,) * len(data.edge_types)
     schema = Schema(tuple(data.node_types), tuple(data.edge_types), node_ptr, edge_ptr, back)
-    return FlatView(Data(edge_index=edge_index, num_nodes=node_ptr[-1]), schema)
+    return FlatView(data, schema)
 
 
 def typed_view(types: dict[str, Any], edge_index: Tensor) -> HeteroData:

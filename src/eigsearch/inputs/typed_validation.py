@@ -19,6 +19,11 @@ def validate_typed_graph(data: HeteroData) -> None:
     counts = {kind: _node_count(data, kind) for kind in data.node_types}
     if not sum(counts.values()):
         raise InputError("Expected a graph with at least one node (got none). Remove empty graphs.")
+    if not data.edge_types:
+        raise InputError(
+            "Expected a typed graph with at least one edge type (got none). Set "
+            "data[source, relation, target].edge_index, of shape [2, 0] if there is no edge."
+        )
     for kind in data.edge_types:
         _check_edges(data[kind].get("edge_index"), kind, counts)
         _check_edge_attributes(data[kind], kind)

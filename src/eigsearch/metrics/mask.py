@@ -114,15 +114,15 @@ class Claim:
     @property
     def edge_index(self) -> Tensor:
         """The edges of the graph; those of a typed one type after type, and its nodes likewise."""
-        return self._view.data.edge_index.cpu()
+        return self._view.ends().cpu()
 
     @property
     def _num_edges(self) -> int:
-        return int(self._view.data.num_edges)
+        return self._view.num_edges
 
     @property
     def _num_nodes(self) -> int:
-        return int(self._view.data.num_nodes)
+        return self._view.num_nodes
 
     @cached_property
     def _flat_edges(self) -> Tensor | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
@@ -29,7 +30,7 @@ def rows(path: str | Path, columns: list[str] | None = None) -> Iterator[Row]:
 
 
 def read(
-    path: str | Path, data: Sequence[Data] | Data | None = None
+    path: str | Path, data: Sequence[Any] | Data | HeteroData | None = None
 ) -> Iterator[SubgraphExplanation]:
     """Yield the explanations of a results directory in order.
 
@@ -37,7 +38,8 @@ def read(
 
     Args:
         path: The directory of a run.
-        data: The data set that was explained, or the one graph of a node set, for the features.
+        data: The data set that was explained, or the one graph of a node or link set, for the
+            features.
 
     Raises:
         InputError: The directory holds no run, a file is not as its run wrote it, or `data` is
@@ -49,8 +51,8 @@ def read(
             yield explanation_of(row, config, _graph(data, row["index"]))
 
 
-def _graph(data: Sequence[Data] | Data | None, index: int) -> Data | None:
-    if data is None or isinstance(data, Data):
+def _graph(data: Sequence[Any] | Data | HeteroData | None, index: int) -> Any:
+    if data is None or isinstance(data, Data | HeteroData):
         return data
     if index >= len(data):
         raise InputError(

@@ -195,17 +195,16 @@ def _numbers(explanation: SubgraphExplanation) -> Row:
 
 
 def _graph_columns(explanation: SubgraphExplanation) -> Row:
-    (data, schema), edges = explanation.flat, explanation.edges
-    ends, mask = data.edge_index, explanation.flat_edge_mask
-    if edges is not None:
-        ends, mask = ends[:, edges], mask[edges]
+    view, edges, mask = explanation.flat, explanation.edges, explanation.flat_edge_mask
+    ends, mask = view.ends(edges), mask if edges is None else mask[edges]
+    data = Data() if view.schema is not None else explanation.data
     labels = data.get("node_label") if edges is None else None  # a large graph is not repeated
     smiles = data.get("smiles")
-    types = plain_types(schema, edges)
+    types = plain_types(view.schema, edges)
     return {
         "smiles": smiles if isinstance(smiles, str) else None,
         "label": true_label(explanation),
-        "num_nodes": int(data.num_nodes),
+        "num_nodes": view.num_nodes,
         "types": None if types is None else json.dumps(types),
         "edge_source": ends[0],
         "edge_target": ends[1],

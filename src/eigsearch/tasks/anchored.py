@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -34,6 +35,9 @@ class AnchoredLevel:
     def names(self, instance: Instance) -> Sequence[NodeName]:
         """Return the nodes that a prediction is about, as the user names them."""
         raise NotImplementedError
+
+    def check_graph(self, data: Any) -> None:
+        """Raise InputError if a sound graph has what predictions of this kind cannot go with."""
 
     def absent_edges(self, graphs: ComputationGraphs, anchors: Sequence[int]) -> np.ndarray:
         """Return the edges of the graph that a prediction is explained without."""
@@ -107,6 +111,7 @@ class AnchoredLevel:
         known = self._graphs
         if known is None or known.source is not instance.data or known.group_spec is not groups:
             validate_graph(instance.data)
+            self.check_graph(instance.data)
             known = self._graphs = ComputationGraphs(instance.data, groups, self._reverse)
         return known
 

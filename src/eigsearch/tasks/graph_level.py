@@ -47,7 +47,8 @@ class GraphLevel:
 
     def _prepare(self, data: Any, groups: GroupSpec) -> PreparedInstance:
         """Return one graph, typed or not, with its groups."""
-        flat, schema = flat_view(data, self._reverse)
+        view = flat_view(data, self._reverse)
+        flat, schema = view.data, view.schema
         kinds = None if schema is None else schema.kinds
         own = make_groups(flat_partition(groups, schema), flat, kinds)
         return PreparedInstance(data, with_tensor_edge_index(flat), own, schema=schema)

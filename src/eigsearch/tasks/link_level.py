@@ -45,6 +45,17 @@ class LinkLevel(AnchoredLevel):
             _check_end_types(instance.data, (link[0][0], link[1][0]))
         return link
 
+    def check_graph(self, data: Any) -> None:
+        """Raise InputError if a graph lists links between nodes that it does not have."""
+        listed = None if isinstance(data, HeteroData) else data.get(LINK_INPUT)
+        last = -1 if listed is None else int(data.num_nodes) - 1
+        if isinstance(listed, Tensor) and listed.numel() and int(listed.max()) > last:
+            raise InputError(
+                f"Expected `{LINK_INPUT}` to name nodes from 0 to {last} (got {int(listed.max())})."
+                f" It may be that of a larger graph, as after data.subgraph(…): del "
+                f"data.{LINK_INPUT}, or renumber it."
+            )
+
     def absent_edges(self, graphs: ComputationGraphs, anchors: Sequence[int]) -> np.ndarray:
         """Return the link itself and its reverses, where they are to be dropped."""
         if self._target_link == "keep":
@@ -104,6 +115,22 @@ class LinkLevel(AnchoredLevel):
     def label(self, names: Sequence[NodeName]) -> str:
         """Return "link 3–7" for the link from node 3 to node 7."""
         return f"link {node_label(names[0])}–{node_label(names[1])}"
+
+
+def lookup_error(batch: Any, error: IndexError) -> ModelError:
+    """Return what to tell a user whose model fails to look up the ends of a link."""
+    shape = list(batch[LINK_INPUT].shape)
+    got = f"got {LINK_INPUT} of shape {shape}; torch says: {error}"
+    if isinstance(batch, HeteroData):
+        return ModelError(
+            "Expected the ends of a link to be nodes of the types among which the model looks them "
+            f"up ({got}). Name both ends with their types, in the order of the model: ((type, 3), "
+            "(type, 7))."
+        )
+    return ModelError(
+        f"Expected the model to take links as two rows, [2, L] ({got}). Pass `forward=lambda "
+        f"model, batch: …`, which finds them as batch.{LINK_INPUT} and may hand on its transpose."
+    )
 
 
 def _check_end_types(data: HeteroData, ends: tuple[str, str]) -> None:

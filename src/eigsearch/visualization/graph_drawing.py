@@ -70,7 +70,7 @@ def draw(
     added = added_links(first)
     nodes = _drawn_nodes(first, links, complete=len(links) == len(every))
     nodes = sorted({*nodes, *(end for link in added for end in link[:2])})
-    all_nodes = len(nodes) == first.flat.data.num_nodes
+    all_nodes = len(nodes) == first.flat.num_nodes
     molecule = read_molecule(first.data, names) if _may_be_molecule(first, all_nodes) else None
     index = {node: position for position, node in enumerate(nodes)}
     local = [link._replace(start=index[link.start], end=index[link.end]) for link in links]
@@ -155,7 +155,7 @@ def _drawn_nodes(
     """
     anchors = explanation.flat_anchors
     if complete and explanation.edges is None and not anchors:
-        return list(range(int(explanation.flat.data.num_nodes)))
+        return list(range(explanation.flat.num_nodes))
     return sorted({*anchors, *(end for link in links for end in link[:2])})
 
 

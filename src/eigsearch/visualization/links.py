@@ -39,9 +39,7 @@ class Link(NamedTuple):
 
 def links_of(explanation: SubgraphExplanation) -> list[Link]:
     """Return the links of the edges that an explanation was chosen from, in edge order."""
-    edge_index = explanation.flat.data.edge_index.cpu()
-    if explanation.edges is not None:
-        edge_index = edge_index[:, explanation.edges.cpu()]
+    edge_index = explanation.evaluated_ends.cpu()
     links = _join_directions(edge_index, explanation.group.cpu())
     return bend_apart(_with_relations(links, explanation, edge_index))
 

@@ -153,6 +153,17 @@ def test_explainer_of_equally_many_nodes_tells_types_by_their_features() -> None
     assert links.details[0].link == (("author", 4), ("paper", 4))
 
 
+def test_explainer_of_types_that_cannot_be_told_apart_names_them() -> None:
+    model, data = typed_model("to_hetero"), typed_graph(authors=8)
+
+    class Constant(nn.Module):
+        def forward(self, x_dict: Any, edge_index_dict: Any) -> Tensor:
+            return model(x_dict, edge_index_dict).detach() * 0
+
+    with pytest.raises(InputError, match="paper and author could be"):
+        explainer(Constant(), "node")(data.x_dict, data.edge_index_dict, index=1)
+
+
 def test_complement_of_a_typed_explanation_loses_the_chosen_edges_alone() -> None:
     model, data = typed_model("HGT"), typed_graph()
     found = explainer(model, "node")(data.x_dict, data.edge_index_dict, index=2)

@@ -26,6 +26,7 @@ from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import check_finite
 from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.tasks import TaskLevel, level_of
+from eigsearch.tasks.link_level import lookup_error
 
 # Measured on molecules and 3×64 models, one thread (benchmarks/speed/budget.py): at 1,000 nodes the
 # calls' overhead shows, at 65,000 the allocations; between 4,000 and 32,000 it is flat.
@@ -89,8 +90,16 @@ class BatchedEngine:
         """Return the rows of several predictions about one graph, from one call of the model."""
         with torch.inference_mode():
             given = whole_input(level, graph, anchors, self.model_call.needs)
-            output = self.model_call.without_traces(given.batch)
+            output = self._output_of_whole(level, given.batch)
         return level.output_rows(output, len(anchors), given.nodes, given.anchors)
+
+    def _output_of_whole(self, level: TaskLevel, batch: Batch) -> Tensor:
+        try:
+            return self.model_call.without_traces(batch)
+        except IndexError as error:
+            if level.name != "link":
+                raise
+            raise lookup_error(batch, error) from error
 
     def row_beside_isolated_nodes(self, instance: PreparedInstance) -> Tensor:
         """Return the row of an instance for its graph with isolated nodes beside it."""

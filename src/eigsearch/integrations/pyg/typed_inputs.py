@@ -143,7 +143,7 @@ class TypedInputs:
         rows = self._output().size(0)
         fitting = [kind for kind, x in self.x.items() if x.size(0) == rows]
         if len(fitting) > 1:  # without edges a node is predicted by its own features
-            fitting = [kind for kind in fitting if self._moves(kind, slice(None))]
+            fitting = [kind for kind in fitting if self._moves(kind, slice(None))] or fitting
         if len(fitting) != 1:
             raise InputError(
                 f"Expected the model to predict the nodes of one type (got {rows} rows, which "
@@ -161,14 +161,16 @@ class TypedInputs:
         """Return the type of one end: that of the nodes which the model looks up there."""
         fitting = list(self.x)
         if len(fitting) > 1 and self.device.type == "cpu":  # elsewhere a bad index is fatal
-            fitting = [kind for kind in fitting if self._ends_at(self.x[kind].size(0), side)]
+            found = [kind for kind in fitting if self._ends_at(self.x[kind].size(0), side)]
+            fitting = found or fitting
         if len(fitting) > 1:
             ends = self._unequal_ends()
-            fitting = [kind for kind in fitting if self._moves(kind, int(ends[side]), ends)]
+            found = [kind for kind in fitting if self._moves(kind, int(ends[side]), ends)]
+            fitting = found or fitting
         if len(fitting) != 1:
             raise InputError(
                 f"Expected the {('first', 'second')[side]} ends of links to be nodes of one type "
-                f"(got {' or '.join(fitting) or 'none that fits'}). Name the types: "
+                f"(got {' or '.join(fitting)}, which cannot be told apart). Name the types: "
                 "eigsearch.explain(model, data, link=((type, number), (type, number)))."
             )
         return fitting[0]
