@@ -108,6 +108,29 @@ def test_weights_are_small_plain_tensors(path):
     assert all(torch.isfinite(tensor).all() for tensor in load_file(path).values())
 
 
+REPLICAS = sorted(zoo.WEIGHTS.glob("replica-*/*.safetensors"))
+
+
+@pytest.mark.parametrize("path", REPLICAS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_replica_is_the_same_recipe_with_a_later_seed(path):
+    (dataset, _, conv), number = path.stem.rpartition("-"), int(path.parent.name[-1])
+    first, (model, card) = zoo.load(dataset, conv)[1], zoo.load(dataset, conv, number)
+    later = replace(first.recipe, seed=first.recipe.seed + number, remark=card.recipe.remark)
+    assert card.recipe == later
+    assert card.data_sha256 == first.data_sha256
+    assert card.command == f"{first.command} --seed {later.seed}"
+    assert path.stat().st_size < 200_000
+    data = training_data(dataset)
+    test = split(data, later.seed).test
+    assert evaluate(model, data, test)[0] == pytest.approx(card.accuracy.test, abs=0.5 / len(test))
+
+
+def test_a_replica_that_is_not_there_is_refused():
+    assert zoo.count_replicas("BA-2Motifs", "gin") == 3
+    with pytest.raises(InputError, match="a replica from 0 to 2 of BA-2Motifs gin"):
+        zoo.load("ba-2motifs", "gin", 3)
+
+
 def test_wrong_names_are_answered_with_near_misses():
     with pytest.raises(InputError, match="Did you mean BA-2Motifs"):
         zoo.load("BA-3Motifs", "gin")

@@ -140,7 +140,8 @@ def _generated(dataset: GraphDataset) -> bool:
 def _command(recipe: Recipe, dataset: GraphDataset) -> str:
     """Return the command that trains a network again, or nothing where only Python can."""
     usual, data = recipe_for(dataset.name, recipe.conv), _data_flag(dataset)
-    if not data or recipe != replace(usual, seed=recipe.seed, max_epochs=recipe.max_epochs):
+    same = replace(usual, seed=recipe.seed, max_epochs=recipe.max_epochs, remark=recipe.remark)
+    if not data or recipe != same:
         return ""
     flags = [data, f"--model {recipe.conv}"]
     if recipe.seed != usual.seed:
