@@ -128,13 +128,30 @@ def test_training_lowers_the_loss_and_finds_houses():
     assert learned > untrained + 0.2
 
 
-def test_node_predictions_can_be_trained_on_and_ranked():
+def node_model_and_ring() -> tuple[GNN, Data]:
+    """An untrained network of both classes, and a ring of 30 nodes."""
     model = GNN("gcn", 3, 2, width=8, task="node").eval()
     nodes = torch.arange(30)
     edge_index = torch.stack([nodes, nodes.roll(1)])
     data = Data(x=torch.randn(30, 3), edge_index=torch.cat([edge_index, edge_index.flip(0)], 1))
-    with torch.no_grad():  # both classes are predicted
+    with torch.no_grad():
         model.head[-1].bias -= model(data.x, data.edge_index).mean(dim=0)
+    return model, data
+
+
+def test_nodes_of_one_class_are_trained_on_with_boundaries_to_the_others():
+    model, data = node_model_and_ring()
+    predicted = model(data.x, data.edge_index).argmax(dim=1)
+    mine = (predicted == 1).nonzero().flatten()
+    assert 0 < len(mine) < 30
+    method = RCExplainer(epochs=3, num_nodes=20)
+    method.fit(model, [data], nodes=mine)
+    assert method.losses[-1] > 0
+    assert method.rank(model, data, 1, int(mine[0])).unique().numel() > 2
+
+
+def test_node_predictions_can_be_trained_on_and_ranked():
+    model, data = node_model_and_ring()
     method = RCExplainer(epochs=3, num_nodes=20)
     method.fit(model, [data])
     score = method.rank(model, data, 0, 7)

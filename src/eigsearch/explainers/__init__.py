@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 from eigsearch.explainers.registry import built_in_classes, get, names, table
 
 if TYPE_CHECKING:
+    from eigsearch.explainers.base import SEVERAL_CLASSES as SEVERAL_CLASSES
     from eigsearch.explainers.base import Card as Card
     from eigsearch.explainers.base import Method as Method
     from eigsearch.explainers.base import ScoreType as ScoreType
 
 _HOMES = {
-    **dict.fromkeys(("Card", "Method", "ScoreType"), f"{__name__}.base"),
+    **dict.fromkeys(("SEVERAL_CLASSES", "Card", "Method", "ScoreType"), f"{__name__}.base"),
     **built_in_classes(),
 }
 

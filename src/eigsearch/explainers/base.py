@@ -21,6 +21,8 @@ from eigsearch.inputs.edge_groups import make_groups
 from eigsearch.ranking.graph_prediction import GROUPS
 from eigsearch.ranking.ranking import group_scores
 
+SEVERAL_CLASSES = "several classes"  # among the needs of what trains on boundaries between them
+
 
 class ScoreType(str, Enum):
     """What the scores of an explainer are, and so what a metric may do with them.

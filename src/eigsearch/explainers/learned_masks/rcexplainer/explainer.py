@@ -14,7 +14,14 @@ from torch.nn.functional import logsigmoid
 from torch_geometric.data import Data
 
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers.base import Card, Method, ScoreType, seeded, share_directions
+from eigsearch.explainers.base import (
+    SEVERAL_CLASSES,
+    Card,
+    Method,
+    ScoreType,
+    seeded,
+    share_directions,
+)
 from eigsearch.explainers.common.differentiable import gradients
 from eigsearch.explainers.common.embeddings import SplitModel
 from eigsearch.explainers.common.node_masks import evaluate_node_masks
@@ -33,8 +40,9 @@ _TEMPERATURE = (5.0, 0.5)
 class RCExplainer(Method):
     """Scores edges by a trained MLP on the embeddings of their ends (robust counterfactual).
 
-    `fit` finds the planes B between the classes in the space that the model's head reads. The MLP
-    then learns masks S with which the embedding z stays on its side of them, and without which it
+    `fit` finds the planes B between the classes in the space that the model's head reads: for nodes
+    with as many random ones beside those to train on, which may all be of one class. The MLP then
+    learns masks S with which the embedding z stays on its side of them, and without which it
     crosses one:
 
         c_same · mean σ(−B(z_G) B(z_S)) + c_opp · min σ(B(z_G) B(z_{G∖S})) + size + entropy
@@ -55,7 +63,7 @@ class RCExplainer(Method):
         cost="one forward pass, after training",
         deviations=("temperature falls from 5 to 0.5, where GNN-X-Bench lets it rise",),
         trains=True,
-        needs=("gradients", "PyG layers", "embeddings", "a head"),
+        needs=("gradients", "PyG layers", "embeddings", "a head", SEVERAL_CLASSES),
         seeded=True,
         color="grey",
         dash="solid",
@@ -89,7 +97,11 @@ class RCExplainer(Method):
             split_model = SplitModel(model, instances)
             parts = split_model.batches(instances, self.batch_size)
             batches = [_TrainingBatch(split_model, part) for part in parts]
-            planes = _find_planes(split_model, batches, self.planes)
+            around = batches
+            if self.train_nodes is not None:
+                others = training_instances(model, dataset, self.num_nodes)
+                around = [*batches, _TrainingBatch(split_model, others)]
+            planes = _find_planes(split_model, around, self.planes)
             self._mlp = Scorer(torch.cat([batch.ends for batch in batches]))
             self.losses = self._train(self._mlp, split_model, batches, planes)
 
