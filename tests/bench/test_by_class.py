@@ -10,6 +10,7 @@ from eigsearch.bench.report.by_class import class_frame, class_items
 ROW = {
     **{"section": "fidelity", "status": "ok", "setting": "BA-2Motifs GIN", "limit": 0.7},
     **{"explainer": "eig_search", "search": "sweep", "seed": 0, "target": 0, "gain": 0.2},
+    **{"auc": 0.6},
 }
 
 
@@ -26,8 +27,9 @@ def test_class_frame_means_are_per_class_and_of_the_sweep() -> None:
         {"target": 1, "gain": -5.0, "limit": 0.5},
     )
     (row,) = class_frame(frame).to_dict("records")
-    assert row["class 0"] == pytest.approx(0.2)
-    assert row["class 1"] == pytest.approx(0.9)
+    assert row["gain, class 0"] == pytest.approx(0.2)
+    assert row["gain, class 1"] == pytest.approx(0.9)
+    assert row["AUC, class 1"] == pytest.approx(0.6)
 
 
 def test_class_items_of_one_class_are_none() -> None:

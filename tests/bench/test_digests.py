@@ -18,5 +18,12 @@ def test_explainer_digest_after_an_edit_is_another(
     assert digests.explainer_digest.__wrapped__(name) != before
 
 
+def test_search_digest_after_an_edit_is_another(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digests.search_digest.__wrapped__()
+    (tmp_path / "sweep.py").write_text("edited = True\n")
+    monkeypatch.setattr(digests.search, "__path__", [str(tmp_path)])
+    assert digests.search_digest.__wrapped__() != before
+
+
 def test_explainer_digest_of_two_explainers_differs() -> None:
     assert digests.explainer_digest("ig") != digests.explainer_digest("sa")

@@ -38,6 +38,20 @@ def test_a_plan_is_the_product_of_its_lists() -> None:
     assert all(run.sparsities == (0.5, 0.7) for run in runs)
 
 
+def test_each_seed_explains_another_network_where_the_plan_says_so() -> None:
+    runs = parse_plan(TEXT.replace("sample = 9", "sample = 9\nnetworks = 2"), "mine").runs()
+    assert {(run.seed, run.replica) for run in runs} == {(0, 0), (1, 1), (2, 0)}
+    plain = {run.key for run in parse_plan(TEXT, "mine").runs()}
+    assert [run.replica for run in runs if run.key not in plain] == [1] * 2
+
+
+def test_a_search_may_have_limits_of_its_own() -> None:
+    more = 'sample = 9\nsearches = ["fixed", "sweep"]\nlimits = { sweep = [0.7] }'
+    run = parse_plan(TEXT.replace("sample = 9", more), "mine").runs()[0]
+    assert run.limits_of("fixed") == (0.5, 0.7)
+    assert run.limits_of("sweep") == (0.7,)
+
+
 def test_a_slow_explainer_is_treated_as_the_plan_says() -> None:
     slow = [run for run in parse_plan(TEXT, "mine").runs() if run.explainer == "subgraphx"]
     assert len(slow) == 2
@@ -70,6 +84,9 @@ def test_the_plans_that_come_along_are_sound(name: str) -> None:
         ("sample = 9", 'sample = 9\nkind = "guess"', "induce"),
         ("sample = 9", 'sample = 9\nsearches = ["sweeep"]', "sweep"),
         ('name = "fidelity"', "", "`name`"),
+        ("sample = 9", "sample = 9\nnetworks = 4", "`networks` to be at most 3"),
+        ("sample = 9", "sample = 9\nlimits = { sweeep = [0.5] }", "sweep"),
+        ("sample = 9", "sample = 9\nlimits = { sweep = [2] }", "`limits`"),
     ],
 )
 def test_mistakes_are_refused_by_name(wrong: str, right: str, answer: str) -> None:

@@ -10,11 +10,12 @@ import pytest
 from eigsearch.bench import Results
 from eigsearch.bench.report.builder import write_report
 from eigsearch.bench.report.discussion import write_discussion
+from eigsearch.bench.report.equal_search import equal_search_items, lead_frame
 from eigsearch.bench.report.figure import Table
 from eigsearch.bench.report.margins import loss_frame, margin_frame
 from eigsearch.bench.report.node_auc import auc_frame
 from eigsearch.bench.report.other_metrics import agreement
-from eigsearch.bench.report.search_comparison import lead_frame, optimum_gaps
+from eigsearch.bench.report.search_comparison import optimum_gaps
 from eigsearch.bench.report.theme import DARK, LIGHT
 from eigsearch.bench.rows.frame import over_seeds, read_frame
 from eigsearch.bench.rows.published import published, published_line, published_value
@@ -68,7 +69,7 @@ def test_means_are_over_seeds() -> None:
     frame = pd.DataFrame({"name": "a", "seed": [0, 0, 0, 1], "gain": [1.0, 1.0, 1.0, 0.0]})
     (line,) = over_seeds(frame, ["name"], ["gain"]).to_dict("records")
     assert line["gain"] == 0.5
-    assert line["gain_std"] == pytest.approx(0.7071, abs=1e-4)
+    assert (line["gain_low"], line["gain_high"]) == (0.0, 1.0)
 
 
 def test_auc_frame_leaves_out_what_a_score_type_does_not_allow() -> None:
@@ -93,7 +94,7 @@ def test_margins_are_at_the_sparsity_that_was_found(results: Path) -> None:
 def test_a_loss_is_put_down_to_what_it_comes_from(results: Path) -> None:
     (loss,) = loss_frame(read_frame(results)).to_dict("records")
     assert (loss["explainer"], loss["limit"], loss["graphs"]) == ("random", 0.9, 2)
-    assert loss["spread"] == pytest.approx(0)
+    assert loss["lowest"] == pytest.approx(loss["highest"])
     assert loss["why"] == "the search or the ranking: refine was not run"
     more = [ROW | {"section": "searches", "search": "refine", "gain": 0.9, "seed": s, "graph": s}
             for s in (0, 1)]  # fmt: skip
@@ -106,14 +107,14 @@ def test_a_loss_is_put_down_to_what_it_comes_from(results: Path) -> None:
     assert loss["why"] == "the ranking"
 
 
-def test_a_loss_below_the_spread_over_seeds_is_chance(results: Path) -> None:
+def test_a_loss_that_not_every_seed_shares_is_put_down_to_the_network(results: Path) -> None:
     theirs = {"explainer": "random", "search": "fixed", "limit": 0.9, "run": "c"}
     wide = [ROW | theirs | {"gain": gain, "seed": s, "graph": s} for s, gain in ((0, 0.0), (1, 1))]
     rows = [row for row in _rows() if not (row["explainer"] == "random" and row["limit"] == 0.9)]
     Results(results).write("r", rows + wide)
     (loss,) = loss_frame(read_frame(results)).to_dict("records")
-    assert loss["spread"] > -loss["margin"] > 0
-    assert loss["why"].startswith("chance")
+    assert loss["lowest"] < loss["margin"] < 0 < loss["highest"]
+    assert loss["why"].startswith("the network")
 
 
 def test_a_lead_is_that_of_the_searched_baseline_on_the_same_graphs(results: Path) -> None:
@@ -121,6 +122,38 @@ def test_a_lead_is_that_of_the_searched_baseline_on_the_same_graphs(results: Pat
     for limit, lead in ((0.5, 0.1 - 0.5), (0.9, 0.3 - 0.2)):
         (line,) = lead_frame(frame[frame["limit"] == limit]).to_dict("records")
         assert line["lead"] == pytest.approx(lead)
+        assert (line["lowest"], line["highest"]) == pytest.approx((lead, lead))
+        assert (line["ahead"], line["seeds"], line["graphs"]) == (2 if lead > 0 else 0, 2, 2)
+
+
+def test_equal_search_comes_first_and_shows_who_is_ahead(results: Path) -> None:
+    frame = read_frame(results)
+    searched, ahead, cut = equal_search_items(frame[frame["limit"] == 0.9])
+    assert [item.name for item in (searched, ahead, cut)] == ["search", "leads", "cuts"]
+    assert "lowest and the highest of the samples" in searched.text
+    lines = searched.table.markdown().splitlines()
+    assert lines[2:] == [
+        "| EiG-Search | 0.25 (0.20 to 0.30) |",
+        "| Random | 0.35 (0.30 to 0.40) 🔴 |",
+    ]
+    assert ahead.table.frame["samples ahead"].tolist() == ["2 of 2"]
+
+
+def test_ranges_are_over_networks_where_there_are_several(results: Path) -> None:
+    rows = [row | {"network": row["seed"]} for row in _rows()]
+    Results(results).write("r", rows)
+    frame = read_frame(results)
+    assert "of the networks" in equal_search_items(frame)[0].text
+
+
+def test_the_same_ranking_in_other_units_is_no_baseline(results: Path) -> None:
+    rows = [row | {"explainer": row["explainer"].replace("random", "occlusion")} for row in _rows()]
+    Results(results).write("r", rows)
+    frame = read_frame(results)
+    assert margin_frame(frame).empty
+    items = {item.name: item for item in equal_search_items(frame[frame["limit"] == 0.9])}
+    assert set(items) == {"search", "cuts"}
+    assert "Occlusion (the same ranking, in probabilities)" in items["search"].table.markdown()
 
 
 def test_the_gap_is_that_to_the_exhaustive_search(results: Path) -> None:
@@ -177,7 +210,18 @@ def test_the_same_rows_give_the_same_bytes(results: Path) -> None:
 
 def test_the_discussion_counts_what_the_rows_say(results: Path, tmp_path: Path) -> None:
     text = write_discussion(results, tmp_path / "results.md").read_text()
-    assert "| refine | +0.000 |" in text
-    assert "sweep 0.200" in text
-    assert "Of 2 comparisons" in text
+    assert "of 2 comparisons" in text
     assert "1 to the search or the ranking" in text
+    assert "No rows of the published networks" in text
+
+
+def test_the_discussion_has_the_published_networks_that_lie_beside(
+    results: Path, tmp_path: Path
+) -> None:
+    beside = Results(results.with_name(results.name + "-published"))
+    beside.prepare()
+    known = {"networks": "published", "section": "searches", "gain": -1.0}
+    beside.write("r", [*(row | {"networks": "published"} for row in _rows()), ROW | known])
+    text = write_discussion(results, tmp_path / "results.md").read_text()
+    assert "With sweep, 1 of 1 points (setting × limit) are below it" in text
+    assert '1. **"Your networks are not the paper\'s."** Answered' in text

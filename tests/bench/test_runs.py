@@ -72,6 +72,22 @@ def test_one_ranking_serves_all_searches_and_is_timed_once() -> None:
     assert first["seconds"] == pytest.approx(first["rank_seconds"] + first["search_seconds"])
 
 
+@pytest.mark.parametrize("explainer", ["eig_search", "gradcam"])
+def test_untimed_rows_are_those_of_single_explanations(explainer: str) -> None:
+    alone, together = (_rows(_spec(explainer, sample=4, timed=t)) for t in (True, False))
+    assert not any("seconds" in row for row in together)
+    assert len(alone) == len(together) == 16
+    for one, other in zip(alone, together, strict=True):
+        assert one["keep"] == other["keep"]
+        assert one["gain"] == pytest.approx(other["gain"], abs=1e-6)
+
+
+def test_untimed_rows_of_what_fails_have_their_own_reasons() -> None:
+    rows = _rows(_spec(searches=("exhaustive", "sweep"), sparsities=(0.5,), timed=False))
+    assert [row["status"] for row in rows] == ["failed", "failed", "ok", "ok"]
+    assert "subgraphs to try" in rows[0]["reason"]
+
+
 def test_training_is_timed_apart() -> None:
     rows = _rows(_spec("pgexplainer", fit_sample=4, options={"epochs": 1}))
     assert all(row["train_seconds"] > 0 and row["fit_sample"] == 4 for row in rows)
@@ -165,6 +181,49 @@ def test_rows_of_an_explainer_that_returns_ranks_have_no_pool() -> None:
         pooled_row([], ScoreType.RANK)
 
 
+def test_a_replica_is_another_network_of_the_same_setting() -> None:
+    first, other = (load_setting("BA-2Motifs", "gin", None, replica) for replica in (0, 2))
+    weights = [next(iter(setting.model.parameters())) for setting in (first, other)]
+    assert not torch.equal(*weights)
+    (row, *_) = _rows(_spec(replica=2, searches=("sweep",), sparsities=(0.5,), sample=1))
+    assert (row["network"], row["status"]) == (2, "ok")
+
+
+def test_limits_of_single_searches_take_the_place_of_the_others() -> None:
+    rows = _rows(_spec(sample=1, limits={"sweep": (0.7,)}))
+    assert [(row["search"], row["limit"]) for row in rows] == [
+        *(("fixed", limit) for limit in (0.5, 0.8)),
+        ("sweep", 0.7),
+    ]
+
+
+def test_true_edges_are_measured_as_an_explanation() -> None:
+    for row in _rows(_spec(kind="motif", sample=3)):
+        data = load_setting("BA-2Motifs", "gin").dataset[row["graph"]]
+        assert row["gain"] == pytest.approx(row["kept"] - row["removed"])
+        share = data.edge_label.bool().double().mean()
+        assert row["sparsity"] == pytest.approx(1 - float(share), abs=0.02)
+    (row,) = _rows(_spec(kind="motif", dataset="Tree-Grid"))
+    assert row["status"] == "skipped"
+
+
+def test_explainers_train_on_what_is_explained() -> None:
+    setting = load_setting("BA-2Motifs", "gin")
+    graphs = setting.training_graphs(10, every_class=False)
+    right = {prediction.graph for prediction in setting.sample(1000, 0)}
+    known = [graph for graph in range(len(setting.dataset)) if graph in right]
+    assert len(graphs) == 10
+    assert graphs[0] is setting.dataset[known[0]]
+    node = load_setting("Tree-Grid", "gin")
+    assert len(node.training_graphs(60, every_class=False)) == 1
+
+
+def test_what_trains_without_a_seed_is_trained() -> None:
+    options = {"epochs": 1}
+    rows = _rows(_spec("motifexplainer", fit_sample=4, options=options, searches=("fixed",)))
+    assert {row["status"] for row in rows} == {"ok"}
+
+
 def test_techniques_are_compared_on_one_ranking() -> None:
     rows = _rows(_spec(kind="induce", sparsities=(0.7,)))
     assert [row["technique"] for row in rows[:3]] == ["edges", "nodes", "nodes_and_edges"]
@@ -228,6 +287,16 @@ def test_a_section_or_an_explainer_is_run_again_when_asked_for(tmp_path: Path) -
     with pytest.raises(InputError, match="at least 1"):
         list(run_plan(plan, tmp_path, workers=0, again="times"))
     assert Results(tmp_path).read().num_rows == 3
+
+
+def test_other_sections_wait_where_only_one_is_asked_for(tmp_path: Path) -> None:
+    plan = parse_plan(PLAN, "mine")
+    (now,) = run_plan(plan, tmp_path, only=["others"])
+    assert (now.last.spec.section, now.done, now.total) == ("others", 1, 2)
+    (now,) = run_plan(plan, tmp_path)
+    assert (now.last.spec.section, now.done) == ("times", 2)
+    with pytest.raises(InputError, match="Did you mean others"):
+        list(run_plan(plan, tmp_path, only=["other"]))
 
 
 def test_rows_of_a_plan_as_it_was_before_stay_out(tmp_path: Path) -> None:

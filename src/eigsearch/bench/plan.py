@@ -21,7 +21,9 @@ from eigsearch.bench.plan_checks import (
     is_count_or_zero,
     is_share,
     is_table,
+    is_table_of,
     is_text,
+    is_yes_or_no,
 )
 from eigsearch.bench.run_spec import Kind, RunSpec
 from eigsearch.errors import InputError
@@ -39,6 +41,7 @@ _SETTING = re.compile(r"(.+?:\w+|[^/]+)/(.+)")  # a data set and a network, each
 PLANS = Path(__file__).parent / "plans"
 
 _NAMES, _COUNT, _COUNT_OR_ZERO = "a list of names", "a whole number from 1", "a whole number from 0"
+_SHARES = "a list of numbers from 0 to below 1"
 _PLAN_CHECKS: dict[str, tuple[Check, str]] = {
     "description": (is_text, "a text"),
     "section": (all_of(is_table), "written as [[section]]"),
@@ -50,10 +53,13 @@ _SECTION_CHECKS: dict[str, tuple[Check, str]] = {
     "explainers": (all_of(is_text), _NAMES),
     "searches": (all_of(is_text), _NAMES),
     "metrics": (all_of(is_text), _NAMES),
-    "sparsities": (all_of(is_share), "a list of numbers from 0 to below 1"),
+    "sparsities": (all_of(is_share), _SHARES),
+    "limits": (is_table_of(all_of(is_share)), f"a table with, for each search, {_SHARES}"),
+    "networks": (is_count, _COUNT),
     "seeds": (all_of(is_count_or_zero), "a list of whole numbers from 0"),
     "sample": (is_count, _COUNT),
     "kind": (is_text, "a text"),
+    "timed": (is_yes_or_no, "true or false"),
     "max_groups": (is_count, _COUNT),
     "robust_samples": (is_count_or_zero, _COUNT_OR_ZERO),
     "stability_samples": (is_count_or_zero, _COUNT_OR_ZERO),
@@ -77,9 +83,12 @@ class Section:
         explainers: The explainers by name.
         searches: The searches by name; `"fixed"` cuts the ranking at the sparsity.
         sparsities: The limits.
+        limits: Those of single searches, instead of `sparsities`.
         sample: How many predictions of each setting to explain, for each seed.
         seeds: Each draws another sample, and seeds the explainers.
-        kind, max_groups, robust_samples, stability_samples, pictures: As in `RunSpec`.
+        networks: How many networks of the zoo to explain for each setting: seed s takes number
+            s, from the first again when there are more seeds.
+        kind, timed, max_groups, robust_samples, stability_samples, pictures: As in `RunSpec`.
         metrics: Metrics of the user, as `file.py:name` or `package.module:name`.
     """
 
@@ -96,6 +105,9 @@ class Section:
     stability_samples: int = 0
     pictures: int = 0
     metrics: tuple[str, ...] = ()
+    limits: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    networks: int = 1
+    timed: bool = True
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,8 @@ class Plan:
     def with_published_networks(self, directory: str | Path) -> Plan:
         """Return the plan on the paper's own networks, with weights from a directory.
 
-        Settings for which the directory has no network are left out.
+        Settings for which the directory has no network are left out. There is one network for
+        each, so seeds draw other samples only.
 
         Raises:
             InputError: If it has none of them.
@@ -175,6 +188,9 @@ class Plan:
                     fit_sample=overrides.fit_sample,
                     options=overrides.options,
                     weights=self.weights,
+                    limits=section.limits,
+                    timed=section.timed,
+                    replica=_replica(section, model, seed),
                 )
 
 
@@ -215,6 +231,8 @@ def _section(values: Any) -> Section:
     frozen: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
     }
+    if "limits" in values:
+        frozen["limits"] = {name: tuple(limits) for name, limits in values["limits"].items()}
     section = Section(**frozen)
     if section.kind not in get_args(Kind):
         raise InputError(
@@ -222,8 +240,8 @@ def _section(values: Any) -> Section:
             "Choose one of these."
         )
     for setting in section.settings:
-        _setting(setting)
-    for search in section.searches:
+        _check_networks(*_setting(setting), section.networks)
+    for search in (*section.searches, *section.limits):
         resolve("search", search, SEARCHES)
     for explainer in section.explainers:
         resolve_name(explainer)
@@ -238,7 +256,23 @@ def _explainer_settings(values: Any) -> ExplainerSettings:
 def _with_settings(section: Section, known: set[str]) -> Section:
     """Return a section with those of its settings that are known."""
     settings = ("/".join(_setting(text)) for text in section.settings)
-    return replace(section, settings=tuple(text for text in settings if text in known))
+    kept = tuple(text for text in settings if text in known)
+    return replace(section, settings=kept, networks=1)
+
+
+def _check_networks(dataset: str, model: str, wanted: int) -> None:
+    """Raise InputError if the zoo has fewer networks of a setting than a section wants."""
+    count = wanted if is_import_name(model) else zoo.count_replicas(dataset, model)
+    if wanted > count:
+        raise InputError(
+            f"Expected `networks` to be at most {count}, which the zoo has of {dataset} {model} "
+            f"(got {wanted}). Lower it."
+        )
+
+
+def _replica(section: Section, model: str, seed: int) -> int:
+    """Return which network of the zoo a seed explains; a network of the user is the only one."""
+    return 0 if is_import_name(model) else seed % section.networks
 
 
 def _setting(text: str) -> tuple[str, str]:

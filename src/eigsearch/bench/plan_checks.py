@@ -42,9 +42,19 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def is_yes_or_no(value: Any) -> bool:
+    """Return whether a value is true or false."""
+    return isinstance(value, bool)
+
+
 def is_table(value: Any) -> bool:
     """Return whether a value is a table."""
     return isinstance(value, dict)
+
+
+def is_table_of(check: Check) -> Check:
+    """Return a check of a table whose values are all valid."""
+    return lambda value: isinstance(value, dict) and all(map(check, value.values()))
 
 
 def is_count(value: Any) -> bool:

@@ -8,10 +8,17 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from eigsearch.bench.rows.schema import SCHEMA_VERSION
-from eigsearch.bench.run.digests import data_digest, explainer_digest, weights_digest
+from eigsearch.bench.run.digests import (
+    data_digest,
+    explainer_digest,
+    search_digest,
+    weights_digest,
+)
 from eigsearch.bench.run.own_parts import own_code_digest
 
-Kind = Literal["explain", "induce"]
+Kind = Literal["explain", "induce", "motif"]
+
+_DEFAULTS = {"metrics": (), "limits": {}, "replica": 0, "timed": True}  # these stay out of keys
 
 
 @dataclass(frozen=True)
@@ -22,12 +29,14 @@ class RunSpec:
 
     Attributes:
         section: The part of the plan that asked for the run.
-        kind: `"explain"` explains predictions, `"induce"` measures inducing techniques.
+        kind: `"explain"` explains predictions, `"induce"` measures inducing techniques, `"motif"`
+            what the edges that are known to matter gain by themselves.
         dataset: The data set, by name.
         model: The network for it, by name: the zoo's, or with `weights` the paper's own.
         explainer: What ranks, by name.
         searches: What turns the ranking into a subgraph: names of searches; `"fixed"` cuts.
         sparsities: The limit that each search is given, or where the ranking is cut.
+        limits: The same for single searches, instead of `sparsities`.
         seed: Draws the sample of predictions, and is the explainer's own seed.
         sample: How many predictions to explain.
         max_groups: The largest graph to explain; None takes any.
@@ -37,6 +46,9 @@ class RunSpec:
         fit_sample: How many graphs an explainer that trains is trained on; None takes all.
         options: The options of the explainer's constructor.
         weights: The directory with the paper's own weights; None takes networks of the zoo.
+        replica: Which of the zoo's networks for the setting, from 0.
+        timed: Whether each prediction is explained by itself, so that its time is known; else all
+            of a sample share model calls.
         metrics: Metrics of the user, as `file.py:name`.
     """
 
@@ -57,6 +69,13 @@ class RunSpec:
     options: dict[str, Any] = field(default_factory=dict, hash=False)
     weights: str | None = None
     metrics: tuple[str, ...] = ()
+    limits: dict[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
+    replica: int = 0
+    timed: bool = True
+
+    def limits_of(self, search: str) -> tuple[float, ...]:
+        """Return the limits that a search is given."""
+        return self.limits.get(search, self.sparsities)
 
     @property
     def key(self) -> str:
@@ -64,11 +83,11 @@ class RunSpec:
         own = {name: own_code_digest(name) for name in self.metrics}
         fields = {name: value for name, value in asdict(self).items() if name != "metrics"}
         content = {
-            **fields,
+            **{k: v for k, v in fields.items() if k not in _DEFAULTS or v != _DEFAULTS[k]},
             **({"metrics": own} if own else {}),
             "data": data_digest(self.dataset),
-            "weights": weights_digest(self.dataset, self.model, self.weights),
-            "code": explainer_digest(self.explainer),
+            "weights": weights_digest(self.dataset, self.model, self.weights, self.replica),
+            "code": [explainer_digest(self.explainer), search_digest()],
             "schema": SCHEMA_VERSION,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.bench.report.by_class import class_items
 from eigsearch.bench.report.coverage import conditions, coverage_items
+from eigsearch.bench.report.equal_search import equal_search_items
 from eigsearch.bench.report.fidelity import fidelity_items
 from eigsearch.bench.report.figure import ReportItem
 from eigsearch.bench.report.induced_subgraphs import induced_subgraph_items
+from eigsearch.bench.report.networks import network_items
 from eigsearch.bench.report.node_auc import node_auc_items
 from eigsearch.bench.report.other_metrics import other_metric_items
 from eigsearch.bench.report.own_metrics import own_metric_items
 from eigsearch.bench.report.page import Picture, page
+from eigsearch.bench.report.published_points import published_items
 from eigsearch.bench.report.qualitative import qualitative_items
 from eigsearch.bench.report.runtime import runtime_items
 from eigsearch.bench.report.search_comparison import search_items
@@ -26,9 +29,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SECTIONS = (
-    search_items,  # equal search for everybody comes first, fixed cuts second
+    equal_search_items,  # equal search for everybody comes first, fixed cuts second
     class_items,
     fidelity_items,
+    search_items,
+    published_items,
     side_effect_items,
     runtime_items,
     node_auc_items,
@@ -37,6 +42,7 @@ _SECTIONS = (
     other_metric_items,
     own_metric_items,
     coverage_items,
+    network_items,
 )
 
 

@@ -9,17 +9,20 @@ from eigsearch.bench.report.figure import ReportItem, Table
 from eigsearch.bench.rows.frame import (
     networks_of,
     paper_comparison,
+    repeats_of,
     sort_explainers,
     with_display_names,
 )
+from eigsearch.explainers.registry import method_class
+from eigsearch.explainers.registry import names as registered_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def coverage_items(frame: pd.DataFrame) -> list[ReportItem]:
-    """Return samples, and skips with their reasons."""
-    return [*_samples(frame), *_misses(frame)]
+    """Return samples, what each method follows, and skips with their reasons."""
+    return [*_samples(frame), *_methods(frame), *_misses(frame)]
 
 
 def conditions(frame: pd.DataFrame) -> dict[str, str]:
@@ -53,23 +56,45 @@ def _samples(frame: pd.DataFrame) -> list[ReportItem]:
     wide = rows.groupby(["explainer", "setting"]).size().unstack("setting")
     wide = wide.loc[sort_explainers(wide.index)].fillna(0).astype(int)
     by_explainer = rows.groupby("explainer")
-    wide["seeds"] = by_explainer["seed"].nunique()
-    wide["trained on"] = by_explainer["fit_sample"].agg(_span)
+    wide[repeats_of(rows)] = by_explainer["seed"].nunique()
+    wide["trained on"] = by_explainer["fit_sample"].agg(span)
     wide["options"] = by_explainer["options"].first().replace("{}", "")
     return [
         ReportItem(
             "samples",
             "How many graphs each method saw",
-            "Predictions explained in each setting, all seeds together: a slow method was given "
-            "fewer than EiG-Search, so its points carry more chance. Trained on: graphs, evenly "
-            "spaced through the data set. Options differ from the method's defaults where they are "
-            "named; `num_nodes` is how many nodes of a node task it is trained on.",
+            f"Predictions explained in each setting, all {repeats_of(rows)} together: a slow "
+            "method was given fewer than EiG-Search, so its points carry more chance. Trained on: "
+            "graphs that are explained, evenly spaced through them. Options differ from the "
+            "method's defaults where they are named.",
             table=Table(with_display_names(wide.reset_index())),
         )
     ]
 
 
-def _span(counts: pd.Series) -> str:
+def _methods(frame: pd.DataFrame) -> list[ReportItem]:
+    """Return what each built-in method follows, and where it differs from that."""
+    import pandas as pd
+
+    used = [name for name in sort_explainers(frame["explainer"]) if name in registered_names()]
+    if not used:
+        return []
+    columns = ("scores", "faithful to", "deviations")
+    cards = [(name, method_class(name).card.as_row()) for name in used]
+    lines = [{"explainer": name, **{c: card[c] for c in columns}} for name, card in cards]
+    return [
+        ReportItem(
+            "methods",
+            "What each method follows",
+            "What the scores of each method are, what its implementation follows, and where it "
+            "knowingly differs from that. Options are the method's defaults unless the samples "
+            "above name others.",
+            table=Table(with_display_names(pd.DataFrame(lines))),
+        )
+    ]
+
+
+def span(counts: pd.Series) -> str:
     """Return the least and the most of some counts, in a text; empty if there are none."""
     if counts.isna().all():
         return ""

@@ -14,6 +14,7 @@ from eigsearch.bench.rows.frame import (
     networks_of,
     over_seeds,
     paper_comparison,
+    repeats_of,
     settings_of,
     sort_explainers,
 )
@@ -35,8 +36,8 @@ _HOW = (
     "φ is the probability of the explained class. Correctly classified graphs of one class (MUTAG, "
     "NCI1: 1; Mutagenicity: 0; BA-2Motifs: both), drawn with a seed. Baselines are cut at the size "
     "of each sparsity; EiG-Search is given the sparsity as a limit and stands at the average that "
-    "it found. Sparsity counts undirected edges. Bands: one standard deviation over seeds, each "
-    "with another sample. Dotted: the values printed in the paper, {whose}."
+    "it found. Sparsity counts undirected edges. Bands: from the lowest to the highest of the "
+    "{repeats}. Dotted: the values printed in the paper, {whose}."
 )
 _WHOSE = {"zoo": "of other trained networks", "published": "on these same networks"}
 
@@ -47,11 +48,12 @@ def fidelity_items(frame: pd.DataFrame) -> list[ReportItem]:
     if rows.empty:
         return []
     curves = over_seeds(rows, ["setting", "explainer", "limit"], ["sparsity", *_NAMES])
+    how = _HOW.format(whose=_WHOSE[networks_of(rows)], repeats=repeats_of(rows))
     figures = [
         ReportItem(
             metric,
             f"{name} against average sparsity",
-            f"{name} = {formula}; {way}. {_HOW.format(whose=_WHOSE[networks_of(rows)])}",
+            f"{name} = {formula}; {way}. {how}",
             draw=partial(_draw, curves, metric),
         )
         for metric, (name, formula, way) in _NAMES.items()
@@ -85,10 +87,10 @@ def _draw(curves: pd.DataFrame, metric: str, theme: Theme) -> Figure:
 
 
 def _draw_line(ax: Axes, line: pd.DataFrame, metric: str, look: dict[str, Any], ours: bool) -> None:
-    """Draw a method's line and, around it, the spread over seeds."""
+    """Draw a method's line and, around it, from the lowest to the highest seed."""
     width, dot = (2.4, 3.5) if ours else (1.2, 2.0)
     ax.plot(line["sparsity"], line[metric], lw=width, marker="o", ms=dot, **look)
-    low, high = line[metric] - line[f"{metric}_std"], line[metric] + line[f"{metric}_std"]
+    low, high = line[f"{metric}_low"], line[f"{metric}_high"]
     shade = 0.2 if ours else 0.07
     ax.fill_between(line["sparsity"], low, high, color=look["color"], alpha=shade, linewidth=0)
 

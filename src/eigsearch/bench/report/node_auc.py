@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 from eigsearch.bench.report.dot_plot import dot_panels
 from eigsearch.bench.report.figure import ReportItem, Table
 from eigsearch.bench.report.theme import Theme, legend
-from eigsearch.bench.rows.frame import over_seeds, section, sort_by_method, with_display_names
+from eigsearch.bench.rows.frame import (
+    OURS,
+    over_seeds,
+    repeats_of,
+    section,
+    sort_by_method,
+    with_display_names,
+)
 from eigsearch.bench.rows.published import published_value
 from eigsearch.explainers.registry import method_class, names
 
@@ -27,9 +34,21 @@ _TEXT = (
     "counts as found; logits have no such reading, because a negative one means to leave an edge "
     "out. Mean is over nodes; pooled puts the edges of all nodes in one list, which ranks and "
     "p-values of different computation graphs cannot share. The "
-    "paper scores an edge here by the norm of the change of all outputs, which has no sign, and "
-    "does not state its candidates."
+    "paper scores an edge here by the norm of the change of all outputs, which has no sign (Output "
+    "norm), and does not state its candidates. Lowest and highest: of the {repeats}, near, mean."
 )
+# Who printed an AUC, and what of; the paper copies the numbers of baselines from their papers.
+_PRINTED = {
+    "eig_search": "the norm of the change of all outputs; candidates and pooling not stated",
+    "grad": "copied from an earlier paper; not stated",
+    "att": "copied from an earlier paper; not stated",
+    "gnnexplainer": "copied from an earlier paper; not stated",
+    "pgexplainer": "edges of any motif within 3 hops, sigmoid values pooled over the motif nodes "
+    "that it was trained on",
+    "degree": "a node-level AUC of single-node scores, mean over nodes",
+    "rg_explainer": "copied from its authors; not stated",
+    "rcexplainer": "copied from its authors; not stated",
+}
 
 
 _PROTOCOLS = {"auc": "near", "auc_whole": "whole", "auc_unsigned": "unsigned"}
@@ -46,11 +65,63 @@ def node_auc_items(frame: pd.DataFrame) -> list[ReportItem]:
         ReportItem(
             "nodes",
             "Finding the motif of a node",
-            _TEXT,
+            _TEXT.format(repeats=repeats_of(rows)),
             draw=lambda theme: _draw(table, theme),
             table=Table(with_display_names(table)),
+        ),
+        *_truth_shares(rows),
+        *_printed(rows),
+    ]
+
+
+def _truth_shares(rows: pd.DataFrame) -> list[ReportItem]:
+    """Return how many of the edges near a node are positive: where most are, an AUC says little."""
+    nodes = rows[~rows["pooled"].astype(bool) & (rows["explainer"] == OURS)]
+    if nodes.empty or "true_share" not in nodes:
+        return []
+    by = nodes.groupby("setting")
+    table = by["true_share"].mean().rename("positive among near edges").to_frame()
+    table["nodes"] = by.size()
+    table["with a defined AUC"] = by["auc"].count()
+    chance = auc_frame(rows).query("explainer == 'random'").set_index("setting")
+    for column in ("near, mean", "whole, mean"):
+        table[f"random, {column}"] = chance[column]
+    return [
+        ReportItem(
+            "node_truth",
+            "What an AUC near a node can say",
+            "The share of the edges in a node's computation graph that belong to its motif, on how "
+            "many of the explained nodes an AUC is defined (it needs both kinds), and what random "
+            "scores reach. Where nearly all near edges are positive there is little to tell "
+            "apart, and the whole graph flatters everybody.",
+            table=Table(table.reset_index()),
         )
     ]
+
+
+def _printed(rows: pd.DataFrame) -> list[ReportItem]:
+    """Return the published AUCs, by themselves and with their protocols."""
+    datasets = sorted(rows["dataset"].unique())
+    lines: list[dict[str, object]] = []
+    for name, protocol in _PRINTED.items():
+        values = {data: published_value("auc", data, name) for data in datasets}
+        lines.append({"explainer": name, **values, "its protocol": protocol})
+    return [
+        ReportItem(
+            "printed_auc",
+            "Published AUCs, each by its own protocol",
+            "What the EiG-Search paper prints. Most baselines' values are copied from their "
+            "authors, whose protocols differ from one another and from all of ours, so this table "
+            "and the one above cannot be compared line by line.",
+            table=Table(with_display_names(_frame(lines))),
+        )
+    ]
+
+
+def _frame(lines: list[dict[str, object]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(lines)
 
 
 def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
@@ -66,9 +137,9 @@ def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
     table = over_nodes[[]].copy()
     for column, name in _PROTOCOLS.items():
         table[f"{name}, mean"], table[f"{name}, pooled"] = over_nodes[column], over_pool[column]
+    table.insert(0, "nodes", rows[~pooled].groupby(by)["auc"].count())
+    table["near, lowest"], table["near, highest"] = over_nodes["auc_low"], over_nodes["auc_high"]
     table = table.reset_index()
-    pairs = zip(table["dataset"], table["explainer"], strict=True)
-    table["paper"] = [published_value("auc", dataset, name) for dataset, name in pairs]
     return sort_by_method(table).drop(columns="dataset")
 
 
@@ -85,8 +156,8 @@ def _draw(table: pd.DataFrame, theme: Theme) -> Figure:
     def draw_row(ax: Axes, position: int, colour: str, row: pd.Series) -> None:
         for protocol, mark in _MARKS.items():
             ax.plot(row[f"{protocol}, mean"], position, mark, **_mark_style(mark, colour))
-        if row["paper"] == row["paper"] and row["paper"] is not None:
-            ax.plot([row["paper"]] * 2, [position - 0.4, position + 0.4], ":", color=theme.ink)
+        around = row["near, lowest"], row["near, highest"]
+        ax.plot(around, [position, position], color=colour, lw=1.2)
 
     figure, axes = dot_panels(table, theme, "AUC, mean over nodes", draw_row)
     for ax in axes:
@@ -108,4 +179,4 @@ def _handles(theme: Theme) -> list[Line2D]:
         Line2D([], [], ls="", marker=mark, label=name, **_mark_style(mark, theme.ink))
         for name, mark in _MARKS.items()
     ]
-    return [*marks, Line2D([], [], ls=":", color=theme.ink, label="published")]
+    return [*marks, Line2D([], [], color=theme.ink, label="near, lowest to highest")]

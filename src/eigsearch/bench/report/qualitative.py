@@ -9,8 +9,8 @@ import torch
 from torch_geometric.data import Data
 
 from eigsearch import datasets
+from eigsearch.bench.report.equal_search import at_middle_limit
 from eigsearch.bench.report.figure import ReportItem
-from eigsearch.bench.report.search_comparison import at_middle_limit
 from eigsearch.bench.report.theme import Theme
 from eigsearch.bench.rows.frame import display_name, paper_comparison, settings_of, sort_explainers
 from eigsearch.explanation.explanation import SubgraphExplanation

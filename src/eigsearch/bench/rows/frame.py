@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OURS = "eig_search"
+RELATIVES = ("occlusion", "output_norm")  # EiG-Search's own ranking in other units: no baselines
+_SAME_RANKING = {
+    "occlusion": "Occlusion (the same ranking, in probabilities)",
+    "output_norm": "Output norm (the paper's node score)",
+}
 OWN = "own:"  # before the names of metrics of the user
 
 
@@ -28,6 +33,8 @@ def read_frame(path: str | Path) -> pd.DataFrame:
     except ImportError:
         raise MissingExtraError("pandas", "bench", "read benchmark rows") from None
     frame = Results(path).read().to_pandas()
+    numbers = frame.select_dtypes("float32").columns
+    frame[numbers] = frame[numbers].astype("float64")  # sums over many rows
     frame["setting"] = frame["dataset"].map(short_name) + " " + frame["model"].map(_network)
     frame = _with_own_metrics(frame)
     # Precision is undefined where a graph has no true edges (recall is NaN there).
@@ -69,14 +76,31 @@ def paper_comparison(frame: pd.DataFrame, name: str = "fidelity") -> pd.DataFram
 
 
 def over_seeds(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
-    """Return the mean over seeds of the means over predictions, and `…_std` over seeds.
+    """Return the mean over seeds of the means over predictions, and `…_low`, `…_high` of seeds.
 
-    The standard deviation is 0 where there is one seed.
+    Each seed has a sample of its own and, in plans that say so, a network of its own.
     """
     seeds = frame.groupby([*by, "seed"], sort=False)[list(columns)].mean()
     grouped = seeds.groupby(level=list(range(len(by))), sort=False)
-    std = grouped.std().fillna(0.0).add_suffix("_std")
-    return grouped.mean().join(std).reset_index()
+    low, high = grouped.min().add_suffix("_low"), grouped.max().add_suffix("_high")
+    return grouped.mean().join(low).join(high).reset_index()
+
+
+def repeats_of(frame: pd.DataFrame) -> str:
+    """Return what seeds stand for in the rows: `"networks"`, or `"samples"` of one network."""
+    several = "network" in frame and frame["network"].nunique() > 1
+    return "networks" if several else "samples"
+
+
+def interval(mean: float, low: float, high: float, digits: int = 2) -> str:
+    """Return a mean with the lowest and the highest of what it is over, as a cell of a table.
+
+    >>> interval(0.5, -0.25, 0.75)
+    '0.50 (−0.25 to 0.75)'
+    """
+    if mean != mean:
+        return ""
+    return f"{mean:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})".replace("-", "−")
 
 
 def sort_explainers(names: Sequence[str]) -> list[str]:
@@ -104,6 +128,8 @@ def display_name(name: str) -> str:
     >>> display_name("gradcam")
     'Grad-CAM'
     """
+    if name in _SAME_RANKING:
+        return _SAME_RANKING[name]
     return method_class(name).card.name if name in registered_names() else short_name(name)
 
 

@@ -15,7 +15,7 @@ _RESULTS = (
     *("sparsity", "value", "kept", "removed", "fidelity_plus", "fidelity_minus", "gain"),
     *("label_fidelity_plus", "label_fidelity_minus", "label_gain", "characterization"),
     *("robust_fidelity_plus", "robust_fidelity_minus", "robust_gain"),
-    *("auc", "auc_whole", "auc_unsigned", "precision", "recall"),
+    *("auc", "auc_whole", "auc_unsigned", "precision", "recall", "true_share"),
     *("noise_stability", "relabelling_stability"),
     *("intuitiveness", "exhaustiveness"),
 )
@@ -32,9 +32,9 @@ ROWS = pa.schema(
         ("status", pa.string()),
         ("reason", pa.string()),
         *((name, pa.int64()) for name in ("num_groups", "size", "evaluations")),
-        *((name, pa.float64()) for name in _RESULTS),
+        *((name, pa.float32()) for name in _RESULTS),  # models answer with no more digits
         ("technique", pa.string()),
-        *((name, pa.float64()) for name in TIMES),
+        *((name, pa.float32()) for name in TIMES),
         *((name, pa.int64()) for name in ("sample", "fit_sample", "dataset_size")),
         ("options", pa.string()),
         ("keep", pa.list_(pa.uint16())),
@@ -43,5 +43,6 @@ ROWS = pa.schema(
         ("networks", pa.string()),  # "zoo" or "published"; null in rows of 0.1, which are the zoo's
         ("own_metrics", pa.string()),  # of the user, as JSON: name and value
         ("commit", pa.string()),  # of the checkout that ran; null where it was no checkout
+        ("network", pa.int64()),  # which of the zoo's networks for the setting, from 0
     ]
 )

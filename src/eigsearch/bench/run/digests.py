@@ -1,32 +1,34 @@
-"""What a run depends on besides its plan, as digests: weights, data, the explainer's code."""
+"""What a run depends on besides its plan, as digests: weights, data, code."""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from eigsearch import datasets
+from eigsearch import ranking, search
 from eigsearch._utils.fingerprint import digest_of
 from eigsearch._utils.importing import is_import_name
 from eigsearch.bench.run.own_parts import own_code_digest, own_dataset_digest, own_network_digest
+from eigsearch.bench.run.setting import load_dataset
 from eigsearch.explainers.registry import method_class
 from eigsearch.models import zoo
-from eigsearch.models.checkpoints import file_stem
 from eigsearch.models.published_networks import weights_path
 
 ABSENT = "absent"  # once the data are there the digest is another, and the run is done again
 
 
 @cache
-def weights_digest(dataset: str, model: str, directory: str | None = None) -> str:
+def weights_digest(dataset: str, model: str, directory: str | None = None, replica: int = 0) -> str:
     """Return the SHA-256 of the file of a network: of the zoo, or of a directory of the paper's."""
     if is_import_name(model):
         return own_network_digest(model, dataset)
-    path = zoo.WEIGHTS / f"{file_stem(dataset, model)}.safetensors"
     if directory is not None:
         path = weights_path(directory, dataset, model)
+    else:
+        path = zoo.weights_path(dataset, model, replica)
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -36,7 +38,7 @@ def data_digest(dataset: str) -> str:
     try:
         if is_import_name(dataset):
             return own_dataset_digest(dataset)
-        graphs = datasets.load(dataset).graphs
+        graphs = load_dataset(dataset).graphs
     except Exception:
         return ABSENT  # the run itself fails for the same reason, which becomes a row
     return digest_of(graph.to_dict() for graph in graphs)
@@ -54,4 +56,18 @@ def explainer_digest(name: str) -> str:
     file = Path(inspect.getfile(method))
     alone = method.__module__.split(".")[:-3] == ["eigsearch", "explainers"]
     files = sorted(file.parent.glob("*.py")) if alone else [file]
-    return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
+    return _digest_of_files(files)
+
+
+@cache
+def search_digest() -> str:
+    """Return the SHA-256 of the source of all searches and of how rankings are made."""
+    return _digest_of_files(
+        file
+        for package in (search, ranking)
+        for file in sorted(Path(package.__path__[0]).glob("*.py"))
+    )
+
+
+def _digest_of_files(files: Iterable[Path]) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

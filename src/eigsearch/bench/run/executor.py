@@ -39,29 +39,37 @@ def run_plan(
     workers: int | None = None,
     again: str | None = None,
     ray: str | None = None,
+    only: Sequence[str] = (),
 ) -> Iterator[Progress]:
     """Execute the runs of a plan that have no rows yet; yield progress after each.
 
     Whatever stops it, the same call goes on where it was and ends with the same rows. The rows of
     the section, or of the explainer, `again` are removed first. `ray` is the address of a cluster
-    to run on.
+    to run on. With `only`, the runs of other sections or explainers wait for a later call.
     """
     check_workers(workers, ray)  # before rows are removed to be taken again
     clear_caches()
     results = Results(out)
     with results.locked():
-        yield from _run_locked(plan, results, workers, again, ray)
+        yield from _run_locked(plan, results, workers, again, ray, only)
 
 
 def _run_locked(
-    plan: Plan, results: Results, workers: int | None, again: str | None, ray: str | None
+    plan: Plan,
+    results: Results,
+    workers: int | None,
+    again: str | None,
+    ray: str | None,
+    only: Sequence[str],
 ) -> Iterator[Progress]:
     runs = {run.key: run for run in plan.runs()}
     if again is not None:
         results.remove(_keys_of(runs, again))
     finished = results.finished()
     results.expect(runs)
-    waiting = {key: run for key, run in runs.items() if key not in finished}
+    chosen = {key for name in only for key in _keys_of(runs, name)} if only else set(runs)
+    waiting = {key: runs[key] for key in runs if key in chosen - finished}
+    others = len(runs.keys() - finished - chosen)
     known: list[FinishedRun] = []
     for last in perform(RunJob(plan.name), list(waiting.values()), workers=workers, ray=ray):
         key = last.spec.key
@@ -69,7 +77,7 @@ def _run_locked(
         del waiting[key]
         known.append(last)
         left = seconds_left(known, list(waiting.values())) / (workers or 1)
-        yield Progress(len(runs) - len(waiting), len(runs), last, left)
+        yield Progress(len(runs) - len(waiting) - others, len(runs), last, left)
     results.pack()
 
 

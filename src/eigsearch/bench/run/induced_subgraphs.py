@@ -19,7 +19,7 @@ from eigsearch.pipeline import Pipeline
 
 def induced_subgraph_rows(spec: RunSpec) -> Iterator[Row]:
     """Yield, for each prediction and limit, one row for each inducing technique."""
-    setting = load_setting(spec.dataset, spec.model, spec.weights)
+    setting = load_setting(spec.dataset, spec.model, spec.weights, spec.replica)
     ranker = explainers.get(spec.explainer, **spec.options)
     shared = {"task": setting.dataset.task, "provenance": setting.dataset.provenance}
     sample = setting.sample(spec.sample, spec.seed, spec.max_groups)

@@ -68,6 +68,7 @@ def truth_columns(explanation: SubgraphExplanation, score_type: ScoreType) -> Ro
         **auc_columns(explanation.edge_score, truth, judged, score_type),
         "precision": metrics.precision(mask, truth, judged),
         "recall": metrics.recall(mask, truth, judged),
+        "true_share": float(truth[judged].double().mean()),
     }
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 

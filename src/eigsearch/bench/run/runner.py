@@ -6,13 +6,13 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from eigsearch.bench.rows.schema import Row
 from eigsearch.bench.run.cached_ranker import CachedRanker
 from eigsearch.bench.run.environment import commit, machine, system_load, versions_json
 from eigsearch.bench.run.induced_subgraphs import induced_subgraph_rows
+from eigsearch.bench.run.motif_gain import motif_rows
 from eigsearch.bench.run.own_parts import own_metrics
 from eigsearch.bench.run.row_metrics import (
     add_robust,
@@ -25,7 +25,7 @@ from eigsearch.bench.run.row_metrics import (
 )
 from eigsearch.bench.run.setting import Prediction, Setting, load_setting
 from eigsearch.bench.run.trained_explainers import make_explainer
-from eigsearch.bench.run_spec import RunSpec
+from eigsearch.bench.run_spec import Kind, RunSpec
 from eigsearch.errors import UnsupportedError
 from eigsearch.explainers import ScoreType
 from eigsearch.explanation.explanation import SubgraphExplanation
@@ -58,7 +58,7 @@ class RunJob:
 
     def _do(self, spec: RunSpec) -> FinishedRun:
         start = time.perf_counter()
-        found = induced_subgraph_rows(spec) if spec.kind == "induce" else _explain_rows(spec)
+        found = _ROWS[spec.kind](spec)
         about = _shared_columns(spec, self.plan)
         rows = [{**about, **row} for row in _with_errors(found)]
         return FinishedRun(spec, rows, time.perf_counter() - start)
@@ -73,6 +73,7 @@ def _shared_columns(spec: RunSpec, plan: str) -> Row:
         "dataset": spec.dataset,
         "model": spec.model,
         "networks": "zoo" if spec.weights is None else "published",
+        "network": spec.replica,
         "explainer": spec.explainer,
         "seed": spec.seed,
         "sample": spec.sample,
@@ -103,7 +104,7 @@ def _error_columns(error: Exception) -> Row:
 
 
 def _explain_rows(spec: RunSpec) -> Iterator[Row]:
-    setting = load_setting(spec.dataset, spec.model, spec.weights)
+    setting = load_setting(spec.dataset, spec.model, spec.weights, spec.replica)
     sample = setting.sample(spec.sample, spec.seed, spec.max_groups)
     method, training = make_explainer(spec)
     shared: Row = {
@@ -116,11 +117,18 @@ def _explain_rows(spec: RunSpec) -> Iterator[Row]:
     ranker: Any = method if isinstance(method, CandidateRanker) else CachedRanker(method)
     _warm_up(setting, sample, ranker)
     score_type = method.card.score_type
-    for search, limit in product(spec.searches, spec.sparsities):
+    for search, limit in ((s, limit) for s in spec.searches for limit in spec.limits_of(s)):
         yield from (
             {**shared, "search": search, "limit": limit, **row}
             for row in _SearchRun(setting, spec, ranker, search, limit, score_type).rows(sample)
         )
+
+
+_ROWS: dict[Kind, Callable[[RunSpec], Iterator[Row]]] = {
+    "explain": _explain_rows,
+    "induce": induced_subgraph_rows,
+    "motif": motif_rows,
+}
 
 
 def _warm_up(setting: Setting, sample: list[Prediction], ranker: Any) -> None:
@@ -155,7 +163,8 @@ class _SearchRun:
 
     def rows(self, sample: list[Prediction]) -> list[Row]:
         """Return a row for each prediction, and one for their pool where nodes are explained."""
-        answers = [self._answer(prediction) for prediction in sample]
+        known = {} if self.spec.timed else self._together(sample)
+        answers = [self._answer(prediction, known.get(prediction)) for prediction in sample]
         explained = [(row, found) for row, found in answers if found is not None]
         if self.spec.robust_samples:
             add_robust(explained, self.setting.model, self.spec.robust_samples)
@@ -167,10 +176,21 @@ class _SearchRun:
             row["picture"] = picture(found)
         return rows
 
-    def _answer(self, prediction: Prediction) -> tuple[Row, SubgraphExplanation | None]:
+    def _together(self, sample: list[Prediction]) -> dict[Prediction, SubgraphExplanation]:
+        """Return all explanations, with model calls shared; none if any prediction fails."""
+        try:
+            found = self.run.explain([self.setting.instance(p) for p in sample])
+        except Exception:
+            return {}  # one by one each gets its own row, with its own reason
+        return dict(zip(sample, found, strict=True))
+
+    def _answer(
+        self, prediction: Prediction, known: SubgraphExplanation | None
+    ) -> tuple[Row, SubgraphExplanation | None]:
+        """Return the row of a prediction, and its explanation unless it is `known`, timed."""
         row: Row = dict(vars(prediction))
         try:
-            found, times = self._timed(prediction)
+            found, times = (known, {}) if known is not None else self._timed(prediction)
             if not found.num_groups:
                 raise UnsupportedError(found.note)
             row |= times | fidelity_columns(found)

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.random import RandomState
 from torch import Tensor
+from torch_geometric.data import Data
 
 from eigsearch import datasets
 from eigsearch._utils.importing import is_import_name
@@ -52,6 +53,18 @@ class Setting:
         order = RandomState(seed).permutation(len(right))
         return [right[index] for index in order[:count]]
 
+    def training_graphs(self, count: int | None, every_class: bool) -> list[Data]:
+        """Return about `count` graphs, evenly spaced, for an explainer that trains.
+
+        They are those that are explained: correctly classified, of the explained classes. With
+        `every_class` the others are among them, for explainers that look for boundaries.
+        """
+        if self.dataset.task != "graph" or every_class:
+            graphs = list(self.dataset.graphs)
+        else:
+            graphs = [self.dataset[prediction.graph] for prediction in self._correct()]
+        return graphs[:: 1 if count is None else max(1, len(graphs) // count)]
+
     def explained_nodes(self) -> list[int] | None:
         """Return the nodes that may be explained, which trained explainers learn from."""
         if self.dataset.task == "graph":
@@ -78,26 +91,31 @@ class Setting:
         return make_groups("auto", self.dataset[prediction.graph]).count <= max_groups
 
 
+@lru_cache(maxsize=16)
 def load_dataset(name: str) -> GraphDataset:
-    """Return a data set of the registry, or one that a function of the user makes."""
+    """Return a data set of the registry, or one that a function of the user makes.
+
+    A process loads it once: all networks for it explain the same graphs.
+    """
     return load_own_dataset(name) if is_import_name(name) else datasets.load(name)
 
 
-@lru_cache(maxsize=4)
-def load_setting(dataset: str, model: str, weights: str | None = None) -> Setting:
+@lru_cache(maxsize=32)
+def load_setting(dataset: str, model: str, weights: str | None = None, replica: int = 0) -> Setting:
     """Return a setting; a process that does several runs of it loads it once.
 
-    With `weights`, a directory of the user, the network is the paper's own, else the zoo's.
+    With `weights`, a directory of the user, the network is the paper's own, else the zoo's, of
+    which there may be several replicas.
     """
     data = load_dataset(dataset)
     if is_import_name(model):
         return Setting(data, load_own_network(model, data))
     if weights is not None:
         return Setting(data, load_published(weights, dataset, model))
-    return Setting(data, zoo.load(dataset, model)[0])
+    return Setting(data, zoo.load(dataset, model, replica)[0])
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=32)
 def _classes(setting: Setting) -> tuple[Tensor, Tensor]:
     """Return the true and the predicted class of each graph, or of each node."""
     return predict_classes(setting.model, setting.dataset)

@@ -49,6 +49,10 @@ def bench(
             help="A section or an explainer to run anew, as when times come from a busy machine."
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="A section or an explainer to run now; repeat it for others."),
+    ] = None,
 ) -> None:
     """Run the experiments of a plan; what is finished already is not run again.
 
@@ -62,6 +66,8 @@ def bench(
 
         eigsearch bench paper --again efficiency
 
+        eigsearch bench paper --only searches --only motif
+
         eigsearch bench paper --networks published --weights published_weights
     """
     from collections import Counter
@@ -72,7 +78,7 @@ def bench(
     chosen = _on_networks(read_plan(plan), networks, weights)
     where = out or HOME / chosen.name
     status: Counter[str] = Counter()
-    for now in run_plan(chosen, where, workers, again, ray):
+    for now in run_plan(chosen, where, workers, again, ray, only or ()):
         status.update(row["status"] for row in now.last.rows)
         typer.echo(
             f"[{now.done}/{now.total}] {now.last.spec.title}: {len(now.last.rows)} rows in "

@@ -1,0 +1,39 @@
+"""The networks that were explained, and how often they are right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eigsearch.bench.report.figure import ReportItem, Table
+from eigsearch.bench.rows.frame import networks_of
+from eigsearch.models import zoo
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def network_items(frame: pd.DataFrame) -> list[ReportItem]:
+    """Return the accuracies of the zoo's networks, where they are what was explained."""
+    if networks_of(frame) != "zoo" or "network" not in frame:
+        return []
+    used = frame[["setting", "dataset", "model", "network"]].dropna().drop_duplicates()
+    known = set(zoo.names())
+    used = used[[pair in known for pair in zip(used["dataset"], used["model"], strict=True)]]
+    if used.empty:
+        return []
+    cards = [zoo.load(d, m, int(n))[1] for _, d, m, n in used.itertuples(index=False)]
+    used = used.assign(
+        seed=[card.recipe.seed for card in cards],
+        **{"test accuracy": [card.accuracy.test for card in cards]},
+    )
+    table = used.sort_values(["setting", "network"]).drop(columns=["dataset", "model"])
+    return [
+        ReportItem(
+            "networks",
+            "The networks",
+            "Number 0 is the zoo's own, whose card tells how it was chosen; the others are the "
+            "same recipe with the next seeds, trained once, none of them chosen. Each has a split "
+            "of its own.",
+            table=Table(table.astype({"network": int})),
+        )
+    ]
