@@ -50,3 +50,31 @@ def open_page(browser, tmp_path):
     context.close()
     assert [url for url in requested if not url.startswith("file:")] == []
     assert complaints == []
+
+
+@pytest.fixture
+def visit(browser):
+    """Open an address; afterwards nothing may have gone elsewhere, been logged or thrown."""
+    requested, complaints, contexts = [], [], []
+
+    def open_address(address, hash="", width=1280, scheme="light"):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("request", lambda request: requested.append((address, request.url)))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.goto(address + hash)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield open_address
+    for context in contexts:
+        context.close()
+    foreign = [url for own, url in requested if not url.startswith((own, "blob:"))]
+    assert foreign == []
+    assert complaints == []

@@ -10,15 +10,12 @@ import torch
 from torch_geometric.data import Data
 
 from eigsearch import datasets
-from eigsearch.app.edits import GraphEdits
 from eigsearch.app.server import Server
 from eigsearch.app.session import Session
 from eigsearch.models import zoo
 from eigsearch.visualization import Names
 from tests.app.sessions import motif_graphs, motif_session, plain_scores
-from tests.browser.conftest import PATIENCE
-
-LOOKS = [(1280, "light"), (390, "dark")]
+from tests.browser.studio_pages import LOOKS, click_link, edits_of, shown_scores, wait_for_edits
 
 
 @pytest.fixture(scope="module")
@@ -39,59 +36,11 @@ def node_address(tmp_path_factory):
     server.close()
 
 
-@pytest.fixture
-def visit(browser):
-    """Open an address; afterwards nothing may have gone elsewhere, been logged or thrown."""
-    requested, complaints, contexts = [], [], []
-
-    def open_address(address, hash="", width=1280, scheme="light"):
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("request", lambda request: requested.append((address, request.url)))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(dialog.message))
-        page.goto(address + hash)
-        page.wait_for_selector("html[data-ready]")
-        return page
-
-    yield open_address
-    for context in contexts:
-        context.close()
-    foreign = [url for own, url in requested if not url.startswith((own, "blob:"))]
-    assert foreign == []
-    assert complaints == []
-
-
 @pytest.fixture(params=LOOKS, ids=["wide", "narrow"])
 def page(request, visit, motif_address):
     """The workbench of graph 5."""
     width, scheme = request.param
     return visit(motif_address, "#item=5", width, scheme)
-
-
-def shown_scores(page):
-    bars = page.locator(".class-bar").evaluate_all(
-        "bars => bars.map(b => [Number(b.dataset.class), Number(b.dataset.value)])"
-    )
-    return [value for _, value in sorted(bars)]
-
-
-def edits_of(page):
-    """Return the edits that the address names."""
-    fields = dict(re.findall(r"(\w+)=([^&]*)", page.evaluate("location.hash")))
-    pairs = {
-        name: frozenset(
-            tuple(map(int, key.split("."))) for key in fields.get(name, "").split("_") if key
-        )
-        for name in ("cut", "add", "zero")
-    }
-    nodes = frozenset(int(key) for key in fields.get("drop", "").split("_") if key)
-    return GraphEdits(pairs["cut"], pairs["add"], nodes, pairs["zero"])
 
 
 def check_shown(page, item=5):
@@ -100,20 +49,16 @@ def check_shown(page, item=5):
     assert shown_scores(page) == pytest.approx(plain_scores(data), abs=1e-6)
 
 
-def wait_for_edits(page, count):
-    """Wait until the page shows so many edits."""
-    page.wait_for_selector("[data-part=view]:not(.waiting)")
-    words = page.locator("[data-part=edit-list]")
+def expect_sorted(cells, descending):
+    """Wait until rows, in the order of the page, are sorted by what their cells say."""
+    place = "c => new DOMMatrix(c.closest('.triage-row').style.transform).f"
+    script = f"cells => cells.map(c => [({place})(c), c.textContent])"
     for _ in range(600):
-        if sum(map(int, re.findall(r"\d+", words.text_content()))) == count:
+        values = [float(text.replace("−", "-")) for _, text in sorted(cells.evaluate_all(script))]
+        if values and values == sorted(values, reverse=descending):
             return
-        page.wait_for_timeout(20)
-    raise AssertionError(words.text_content())
-
-
-def click_link(page, index):
-    """Click the middle of a link, where no node lies above it."""
-    page.locator(".editable .link .hit").nth(index).dispatch_event("click", {"bubbles": True})
+        cells.page.wait_for_timeout(20)
+    raise AssertionError(values)
 
 
 class TestTriage:
@@ -130,6 +75,13 @@ class TestTriage:
             "rows => rows.map(r => [new DOMMatrix(r.style.transform).f, r.dataset.item])"
         )
         return [int(item) for _, item in sorted(found)]
+
+    def sort(self, page, column, order):
+        """Click a column header, and wait until its rows have come."""
+        wanted = f"api/rows?sort={column}&descending={int(order == 'descending')}"
+        with page.expect_response(lambda response: wanted in response.url):
+            page.click(f"[data-sort={column}]")
+        page.wait_for_selector(f"[aria-sort={order}] [data-sort={column}]")
 
     def count(self, page, text):
         page.locator("[data-part=count]", has_text=text).wait_for()
@@ -152,17 +104,10 @@ class TestTriage:
         assert sure.is_visible() == (table.viewport_size["width"] > 800)
 
     def test_column_header_sorts_both_ways(self, table):
-        ascending = table.locator(
-            "[aria-sort=ascending] [data-sort=size], [aria-sort=ascending] [data-sort=gain]"
-        )
-        table.click("[data-sort=gain]")
-        ascending.wait_for()
-        table.wait_for_timeout(300)
-        first = self.items(table)
-        table.click("[data-sort=gain]")
-        table.wait_for_selector("[aria-sort=descending] [data-sort=gain]")
-        table.wait_for_timeout(300)
-        assert self.items(table)[0] != first[0]
+        for order in ("ascending", "descending"):
+            self.sort(table, "gain", order)
+            shown = table.locator(".triage-row[data-item] .gain")
+            expect_sorted(shown, descending=order == "descending")
 
     def test_filters_narrow_the_rows_and_reset_brings_them_back(self, table):
         table.select_option("[name=prediction]", "0")

@@ -40,6 +40,8 @@ def page_info(session: Session) -> dict[str, Any]:
         "level": session.level,
         "count": session.count,
         "molecules": session.names.are_elements or _has_smiles(session),
+        "unit": session.names.unit,
+        "output_names": list(session.names.output_names or ()),
         "typed": session.items.is_typed,
         "methods": method_rows(session.level, session.items.is_typed),
         **shared(session.names),

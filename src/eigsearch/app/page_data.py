@@ -29,12 +29,29 @@ def answer_data(session: Session, edited_item: EditedItem, result: Answer) -> di
         "item": {**item, "title": title_of(session, edited_item.item)},
         "scores": result.scores,
         "classes": list(session.class_names),
+        "outputs": _output_names(session, result),
         "relations": [[*relation] for relation in result.graph.keys.relations],
         "regression": result.explanation.config["task"] == "regression",
         "predict_ms": round(1000 * result.predict_seconds, 2),
         "explain_ms": round(1000 * result.explain_seconds, 2),
         "configuration": configuration.rows(),
     }
+
+
+def _output_names(session: Session, result: Answer) -> list[str]:
+    """Return what each score is: P(class), or the name of the value of a regression."""
+    if result.explanation.config["task"] != "regression":
+        return [f"P({name})" for name in _class_names(session, len(result.scores))]
+    names = session.names.output_names or ()
+    return [
+        names[number] if number < len(names) else f"output {number}"
+        for number in range(len(result.scores))
+    ]
+
+
+def _class_names(session: Session, count: int) -> list[str]:
+    names = session.class_names
+    return [names[n] if n < len(names) else f"class {n}" for n in range(count)]
 
 
 def explanation_in_layout(

@@ -13,6 +13,7 @@ class PredictionCard {
     const cached = now.explain_ms < 1 && !state.count ? "" : ` · explanation ${milliseconds(now.explain_ms)}`;
     parts.time.textContent = `model ${milliseconds(now.predict_ms)}${cached} · round trip ${milliseconds(roundTrip)}`;
     parts.time.dataset.milliseconds = roundTrip.toFixed(1);
+    parts.meaning.textContent = now.regression ? "The value that the model predicts." : "P, the probability that the model gives each class.";
     parts.bars.replaceChildren(...this.#bars(now, original, state));
     parts.changes.hidden = !state.count;
     parts["change-rows"].replaceChildren(...this.#changes(now, original).map(([name, before, after]) =>
@@ -26,7 +27,8 @@ class PredictionCard {
 
   #bars(now, original, state) {
     if (now.regression) {
-      return now.scores.map((score, index) => make("p", { class: "value", "data-class": index, "data-value": score }, make("b", {}, decimals(score, 3)), state.count ? ` was ${decimals(original.scores[index], 3)}` : ""));
+      const text = (score) => [decimals(score, 3), this.info.unit].join(" ").trim();
+      return now.scores.map((score, index) => make("p", { class: "value", "data-class": index, "data-value": score }, `${now.outputs[index]} = `, make("b", {}, text(score)), state.count ? ` was ${text(original.scores[index])}` : ""));
     }
     const order = now.scores.map((_, index) => index);
     if (order.length > MOST_BARS) order.sort((a, b) => now.scores[b] - now.scores[a]);
@@ -45,7 +47,7 @@ class PredictionCard {
     }
     const explained = index === now.item.target;
     const predicted = index === now.item.prediction;
-    const bar = make("button", { type: "button", class: "class-bar", "data-class": index, "data-value": now.scores[index], "aria-pressed": String(explained), title: explained ? "explained" : "Explain this class" },
+    const bar = make("button", { type: "button", class: "class-bar", "data-class": index, "data-value": now.scores[index], "aria-pressed": String(explained), title: `${now.outputs[index]}, ${explained ? "explained" : "click to explain this class"}` },
       make("span", { class: "class-name" }, this.className(index), predicted ? make("b", { class: "predicted" }, " predicted") : ""), track, make("b", { class: "number" }, decimals(now.scores[index], 3)));
     bar.addEventListener("click", () => this.onTarget(predicted && state.target !== null ? null : index));
     return bar;
@@ -53,11 +55,12 @@ class PredictionCard {
 
   #changes(now, original) {
     const gain = ({ item }) => (item.found.plus.length && item.found.plus[0] !== null ? decimals(item.found.plus[0] - item.found.minus[0]) : "–");
-    const said = ({ item, regression }) => (regression ? decimals(item.prediction) : this.className(item.prediction));
+    const said = ({ item, regression }) => (regression ? valueText(item, item.prediction) : this.className(item.prediction));
+    const value = ({ item, scores }) => (item.regression ? valueText(item, scores[original.item.target] ?? item.value) : decimals(scores[original.item.target] ?? item.value, 3));
     const shared = ({ item }) => `${item.size} of ${item.groups}`;
     return [
       ["prediction", said(original), said(now)],
-      [original.item.output, decimals(original.scores[original.item.target] ?? original.item.value, 3), decimals(now.scores[original.item.target] ?? now.item.value, 3)],
+      [original.item.output, value(original), value(now)],
       [`size (${now.item.unit}s)`, shared(original), shared(now)],
       ["gain", gain(original), gain(now)],
     ];

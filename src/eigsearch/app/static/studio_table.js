@@ -4,13 +4,13 @@ const ROW_HEIGHT = 38;
 const PAGE = 200; // rows of one answer
 const COLUMNS = [
   { name: "item", label: "number" },
-  { name: "prediction", label: "prediction" },
-  { name: "confidence", label: "confidence", number: true },
-  { name: "label", label: "label", narrow: true },
-  { name: "correct", label: "correct" },
-  { name: "groups", label: "edges", number: true, narrow: true },
-  { name: "size", label: "size", number: true, narrow: true },
-  { name: "gain", label: "gain", number: true },
+  { name: "prediction", label: "prediction", title: "The class or the value that the model predicts" },
+  { name: "confidence", label: "confidence", number: true, title: "P, the probability of the predicted class" },
+  { name: "label", label: "label", narrow: true, title: "What is known to be true" },
+  { name: "correct", label: "correct", title: "Whether the prediction is the label" },
+  { name: "groups", label: "edges", number: true, narrow: true, title: "How many edges the explanation was chosen from" },
+  { name: "size", label: "size", number: true, narrow: true, title: "How many of them the explanation has" },
+  { name: "gain", label: "gain", number: true, title: "Fidelity+ − Fidelity−, in P of the predicted class; of a regression in its value" },
   { name: "sure", label: "how sure", number: true, narrow: true, title: "How many equally good answers agree with the explanation" },
 ];
 
@@ -168,7 +168,7 @@ class Triage {
 
   // A regression has no confidence, and its values are no classes.
   #classCell(value, name, { confidence }) {
-    if (!Number.isInteger(value) || confidence === null) return [decimals(value)];
+    if (!Number.isInteger(value) || confidence === null) return [[decimals(value), this.info.unit].join(" ").trim()];
     const dot = make("i", { class: "class-dot" });
     dot.style.setProperty("background", `var(--class-${value % 8})`);
     return name === "prediction" ? [dot, this.className(value)] : [this.className(value)];
@@ -179,11 +179,13 @@ class Triage {
     const noun = info.level !== "graph" ? info.level : info.molecules ? "molecule" : "graph";
     parts.noun.textContent = countOf(info.count, noun);
     this.headers = COLUMNS.map((column) => {
-      const button = make("button", { type: "button", "data-sort": column.name, title: column.title ?? null }, column.label);
+      const [name] = column.name === "prediction" ? info.output_names : [];
+      const label = name ? `${column.label} (${name})` : column.label;
+      const button = make("button", { type: "button", "data-sort": column.name, title: column.title ?? null }, label);
       button.addEventListener("click", () => this.#sort(column.name));
       const cell = make("span", { class: cellClass(column), role: "columnheader" }, button);
       parts.columns.append(cell);
-      return [column.name, cell, button, column.label];
+      return [column.name, cell, button, label];
     });
     this.#showSort();
   }

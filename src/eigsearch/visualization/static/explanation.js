@@ -103,6 +103,7 @@ class ExplanationView {
       onPick: (size) => this.showSize(nearest(this.sizes, size)),
     });
     parts.curve.append(this.curve.box);
+    parts["curve-output"].textContent = `changes of ${item.output}${item.value_unit ? ` in ${item.value_unit}` : ""}`;
     const found = entryOf(item.found, 0);
     this.flags = found ? [{ size: item.size, value: found.plus - found.minus, colour: "var(--gain)" }] : [];
     parts["curve-card"].hidden = size.length === 0;
@@ -181,6 +182,7 @@ class ExplanationView {
   #showEvidence(size, entry) {
     const { item, parts } = this;
     if (!item.groups || item.regression) return;
+    parts.evidence.dataset.output = item.output;
     const rows = [["whole graph", item.value, "whole"]];
     if (entry) {
       rows.push([`${countOf(size, this.unit)} alone`, entry.kept, "alone"]);
