@@ -91,6 +91,22 @@ def reading() -> str:
     return _table(["graphs from", "one worker", "one of eight"], list(found.values()))
 
 
+def links() -> str:
+    """Return what a thousand links of typed graphs cost, and what the process holds."""
+    rows = [
+        [
+            f"{int(row['edges']):,}",
+            row["groups_per_link"],
+            f"{float(row['later_cpu_ms_per_link']):.1f} ms",
+            f"{row['mb_after_128']} MB",
+            f"{row['mb_at_the_end']} MB",
+        ]
+        for row in _read("links")
+    ]
+    header = ["edges of the graph", "of these around a link", "CPU per link"]
+    return _table([*header, "held after 128 links", "after 1,000"], rows)
+
+
 def faults() -> str:
     """Return how often each fault was tried, and how many of its tests' cases failed."""
     rows = [
@@ -105,4 +121,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "memory": memory,
     "reading": reading,
     "faults": faults,
+    "links": links,
 }

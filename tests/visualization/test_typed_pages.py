@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch_geometric.data import Data, HeteroData
 
 import eigsearch
+from eigsearch.errors import InputError
 from eigsearch.visualization import Names
+from eigsearch.visualization.comparison import comparison_page
 from eigsearch.visualization.explanation import explanation_item, explanation_page
 from eigsearch.visualization.graph_drawing import draw
 from eigsearch.visualization.links import links_of
+from tests.typed_nets import LinkNet, make, shop
 
 
 class SharedItems(torch.nn.Module):
@@ -78,3 +82,24 @@ def test_page_of_an_untyped_link_marks_both_ends() -> None:
     item = explanation_item(ex, draw([ex], Names()), Names())
     assert len(item["anchors"]) == 2
     assert "types" not in item
+
+
+def test_comparison_of_a_typed_link_shows_explainers_side_by_side() -> None:
+    model, data, link = make(LinkNet, "HeteroConv SAGE"), shop(), (("user", 0), ("item", 2))
+    names = ("occlusion", "ig", "random")
+    found = {name: eigsearch.explain(model, data, link=link, ranker=name) for name in names}
+    page = comparison_page(found, Names())
+    assert all(name in page for name in names)
+    other = eigsearch.explain(model, data, link=(("user", 0), ("item", 3)))
+    with pytest.raises(InputError, match="same prediction"):
+        comparison_page({**found, "other": other}, Names())
+
+
+def test_page_of_a_link_lists_the_paths_between_its_ends() -> None:
+    model, data = make(LinkNet, "HeteroConv SAGE"), shop()
+    ex = eigsearch.explain(model, data, link=(("user", 0), ("item", 2)))
+    item = explanation_item(ex, draw([ex], Names()), Names())
+    best = ex.paths(5)
+    assert [path["text"].split(" – ")[0] for path in item["paths"]] == ["user 0"] * len(best)
+    assert item["paths"][0]["score"] == pytest.approx(best[0].score, rel=1e-3)
+    assert "paths" not in explanation_item(ex, draw([ex], Names()), Names(), anchors=[0, 1])

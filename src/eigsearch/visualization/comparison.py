@@ -65,14 +65,23 @@ def _check_same_prediction(explanations: Mapping[str, SubgraphExplanation]) -> N
         if not _same_prediction(first, other):
             raise InputError(
                 f"Expected all explanations to be of the same prediction (got {name!r} and "
-                f"{other_name!r}, which differ in graph, node, target or groups). "
+                f"{other_name!r}, which differ in graph, node, link, target or groups). "
                 "Compare explanations of one graph at a time."
             )
 
 
 def _same_prediction(left: SubgraphExplanation, right: SubgraphExplanation) -> bool:
     return (
-        (left.node, left.target) == (right.node, right.target)
-        and torch.equal(left.data.edge_index.cpu(), right.data.edge_index.cpu())
+        (left.anchors, left.target) == (right.anchors, right.target)
+        and _same_edges(left, right)
         and torch.equal(left.group.cpu(), right.group.cpu())
     )
+
+
+def _same_edges(left: SubgraphExplanation, right: SubgraphExplanation) -> bool:
+    """Return whether the graphs of two explanations have the same edges, of the same types."""
+    if left.data is right.data:
+        return True
+    one, other = left.flat, right.flat
+    kinds = [None if view.schema is None else view.schema.edge_types for view in (one, other)]
+    return kinds[0] == kinds[1] and torch.equal(one.ends().cpu(), other.ends().cpu())

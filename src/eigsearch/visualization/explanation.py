@@ -11,7 +11,7 @@ from eigsearch.explanation.sentence import SENTENCE, SENTENCE_OF_ONE
 from eigsearch.visualization.graph_drawing import Drawing, draw
 from eigsearch.visualization.labels import Names, explained_subject, graph_field
 from eigsearch.visualization.page import framed, render, save_page
-from eigsearch.visualization.page_data import Configuration, answer, picture, unit_of
+from eigsearch.visualization.page_data import Configuration, answer, listed_paths, picture, unit_of
 
 _FRAME_HEIGHT = 900
 
@@ -52,6 +52,7 @@ def explanation_item(
     return {
         **picture(drawing, explanation.flat_anchors if anchors is None else anchors),
         **answer(explanation, drawing, names),
+        **(listed_paths(explanation) if anchors is None else {}),
         "unit": unit_of(drawing),
     }
 

@@ -12,11 +12,13 @@ from eigsearch.explanation.features import group_names
 from eigsearch.explanation.labels import true_label
 from eigsearch.explanation.sentence import agreement_sentence, is_regression
 from eigsearch.search import Curve
+from eigsearch.tasks.node_level import node_label
 from eigsearch.visualization.graph_drawing import Drawing
 from eigsearch.visualization.labels import Names, graph_field, output_name
 from eigsearch.visualization.sentences import reason, sentence
 
 _MOST_SIZES = 400  # steps of the slider; a larger graph shows every n-th size
+_MOST_PATHS = 5  # between the ends of a link
 _MOST_FEATURES = 200  # rows of features in a ranking, the best ones
 
 
@@ -117,6 +119,16 @@ def _value_columns(explanation: SubgraphExplanation, names: Names) -> dict[str, 
         **(values if is_regression(explanation) else {}),
         **({"smiles": smiles} if isinstance(smiles, str) else {}),
     }
+
+
+def listed_paths(explanation: SubgraphExplanation) -> dict[str, Any]:
+    """Return the best paths between the ends of a link, in words; nothing where there is none."""
+    if explanation.link is None:
+        return {}
+    paths = explanation.paths(_MOST_PATHS)
+    text = [" – ".join(map(node_label, path.nodes)) for path in paths]
+    scores = [_digits(path.score) for path in paths]
+    return {"paths": [{"text": t, "score": s} for t, s in zip(text, scores, strict=True)]}
 
 
 def unit_of(drawing: Drawing) -> str:

@@ -55,10 +55,22 @@ class ExplanationView {
     parts.for.textContent = `for ${item.output}`;
     parts.facts.append(...factsOf(item, this.shared));
     this.#buildTypes();
+    this.#buildPaths();
     this.#buildCurve();
     this.#buildNotes();
     this.#buildControls();
     this.#buildConfiguration();
+  }
+
+  // The best paths between the ends of an explained link.
+  #buildPaths() {
+    const { item, parts } = this;
+    parts["paths-card"].hidden = !item.paths?.length;
+    for (const path of item.paths ?? []) {
+      const entry = make("li", {}, path.text);
+      entry.append(make("b", {}, path.score));
+      parts.paths.append(entry);
+    }
   }
 
   // The legend of node types; each entry switches its type off and on.
