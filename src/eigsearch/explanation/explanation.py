@@ -335,7 +335,9 @@ class SubgraphExplanation:
         return plain_subgraph(data, self.flat_node_mask, self._spread(self._present))
 
     def paths(self, k: int | None = 10, max_length: int = 3) -> list[LinkPath]:
-        """Return the best paths between the two ends of the explained link.
+        """Return the best paths between the two ends of the explained link, by their weakest edge.
+
+        `metrics.path_drops` asks the model what goes with a whole path.
 
         Args:
             k: How many; None for all.

@@ -4,6 +4,7 @@ from eigsearch.metrics.fidelity import Fidelity, characterization, fidelities, f
 from eigsearch.metrics.ground_truth import auc, average_precision, precision, precision_at_k, recall
 from eigsearch.metrics.induced import Subgraph, edge_induced, node_and_edge_induced, node_induced
 from eigsearch.metrics.mask import Claim
+from eigsearch.metrics.path_drops import path_drops
 from eigsearch.metrics.registry import METRICS, Metric
 from eigsearch.metrics.robust import RobustFidelity, robust_fidelities, robust_fidelity
 from eigsearch.metrics.stability import jaccard, noise_stability, relabelling_stability
@@ -35,6 +36,7 @@ __all__ = [
     "node_induced",
     "node_sparsity",
     "noise_stability",
+    "path_drops",
     "precision",
     "precision_at_k",
     "recall",
