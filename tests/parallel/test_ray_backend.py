@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from eigsearch import explain_dataset
+from eigsearch import explain_dataset, flip_dataset
 from eigsearch.bench import run_plan
 from eigsearch.bench.plan import parse_plan
 from eigsearch.bench.rows.results import Results
+from eigsearch.counterfactual.options import FlipOptions
 from eigsearch.datasets import generate
 from eigsearch.errors import EigsearchError
 from eigsearch.models import zoo
@@ -57,6 +58,28 @@ def test_rows_of_features_are_those_of_one_process(cluster, tmp_path: Path) -> N
     model, _ = zoo.load("BA-2Motifs", "gin")
     for name, address in {"one": None, "ray": cluster.address}.items():
         explain_to(tmp_path / name, model, graphs, options=options, shard_size=2, ray=address)
+    assert row_bytes(tmp_path / "one") == row_bytes(tmp_path / "ray")
+
+
+def test_counterfactuals_are_those_of_one_process(cluster, tmp_path: Path) -> None:
+    graphs = list(generate("BA-2Motifs").graphs[498:502])
+    model, _ = zoo.load("BA-2Motifs", "gin")
+    wanted = {"add": True, "answers": 2, "max_size": 2}
+    here = flip_dataset(model, graphs, progress=False, **wanted)
+    there = flip_dataset(model, graphs, progress=False, ray=cluster.address, **wanted)
+    for one, other in zip(here, there, strict=True):
+        assert [each.sentence() for each in one] == [each.sentence() for each in other]
+    for name, address in {"one": None, "ray": cluster.address}.items():
+        explain_to(tmp_path / name, model, graphs, ray=address, flip=FlipOptions(**wanted))
+    assert row_bytes(tmp_path / "one") == row_bytes(tmp_path / "ray")
+
+
+def test_contrastive_rows_are_those_of_one_process(cluster, tmp_path: Path) -> None:
+    graphs, model = list(generate("BA-2Motifs").graphs[498:502]), zoo.load("BA-2Motifs", "gin")[0]
+    options = Options(rather_than=1, search="refine", connected=True, max_size=4)
+    for name, address in {"one": None, "ray": cluster.address}.items():
+        where = {"shard_size": 2, "ray": address, "target": 0}
+        explain_to(tmp_path / name, model, graphs, options=options, **where)
     assert row_bytes(tmp_path / "one") == row_bytes(tmp_path / "ray")
 
 

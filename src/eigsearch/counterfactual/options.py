@@ -39,7 +39,7 @@ class FlipOptions:
     to: int | float | None = None
     add: bool | Tensor | Sequence[Sequence[int]] = False
     answers: int = 1
-    max_size: int = 10
+    max_size: int = 20
     search: str = "greedy"
     atoms: Sequence[str] | None = None
     bonds: Sequence[str] | None = None

@@ -31,7 +31,7 @@ class CounterfactualSearch(EiGSearch):
         to: int | float | None = None,
         add: Pairs = False,
         answers: int = 1,
-        max_size: int = 10,
+        max_size: int = 20,
         search: str = "greedy",
         atoms: Sequence[str] | None = None,
         bonds: Sequence[str] | None = None,
