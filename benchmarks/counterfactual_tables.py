@@ -86,6 +86,7 @@ def _pooled(rows: list[Row]) -> Row:
         "flipped": str(sum(flipped) / sum(count)),
         "mean_size": str(sum(sizes) / sum(flipped)) if sum(flipped) else "",
         "cpu_ms": str(sum(time) / sum(count)),
+        "max_size": min((row["max_size"] for row in rows), key=int),
     }
 
 
@@ -95,7 +96,8 @@ def _cell(row: Row | None) -> str:
         return ""
     size = f"{float(row['mean_size']):.1f}" if row["mean_size"] else "–"
     share = f"{100 * float(row['flipped']):.0f} %"
-    return f"{share} · {size} · {float(row['cpu_ms']):.0f} ms"
+    limit = " (≤ 10)" if row.get("max_size") == "10" else ""
+    return f"{share} · {size} · {float(row['cpu_ms']):.0f} ms{limit}"
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -2,6 +2,7 @@
 
     python -m benchmarks.counterfactuals --graphs 100
     python -m benchmarks.counterfactuals MUTAG/gcn NCI1/gin    # these settings anew
+    python -m benchmarks.counterfactuals --untrained           # all but RCExplainer anew
 
 Predictions are those that the paper explains, drawn with a seed. Deletion and addition are
 `eigsearch.flip_dataset`; an explainer's ranking counts as a counterfactual by its first edges whose
@@ -34,6 +35,10 @@ ROWS = Path(__file__).parent / "results" / "counterfactuals"
 SETTINGS = (
     *(("MUTAG", "gcn"), ("Mutagenicity", "gcn"), ("Mutagenicity", "gin"), ("NCI1", "gin")),
     *(("BA-2Motifs", "gcn"), ("BA-2Motifs", "gin"), ("BA-Shapes", "gin"), ("Tree-Grid", "gin")),
+)
+METHODS = (
+    *("deletion", "deletion + addition", "deletion + bonds that can be"),
+    *("RCExplainer", "random order"),
 )
 MAX_SIZE = 20
 _TRAINED_ON = 200  # graphs that RCExplainer learns from, about
@@ -68,7 +73,9 @@ def _first_flip(pipeline: Pipeline, instance: Any) -> int | None:
     return sizes[changed[0]] if changed else None
 
 
-def methods(setting: Setting) -> Iterable[tuple[str, Callable[[Sequence[Prediction]], list[Any]]]]:
+def methods(
+    setting: Setting, train: bool
+) -> Iterable[tuple[str, Callable[[Sequence[Prediction]], list[Any]]]]:
     """Yield each way to find counterfactuals, by name."""
     yield "deletion", lambda asked: by_flip(setting, asked, progress=False)
     yield "deletion + addition", lambda asked: by_flip(setting, asked, add=True, progress=False)
@@ -79,21 +86,23 @@ def methods(setting: Setting) -> Iterable[tuple[str, Callable[[Sequence[Predicti
             "deletion + bonds that can be",
             lambda asked: by_flip(setting, asked, add=True, progress=False, **bonds),
         )
+    chance = explainers.get("random", seed=0)
+    yield "random order", lambda asked: by_ranking(setting, asked, chance)
+    if not train:
+        return
     trained = explainers.get("rcexplainer", seed=0)
     step = max(1, len(setting.dataset) // _TRAINED_ON)  # of all classes
     nodes = setting.explained_nodes() and range(0, int(setting.dataset[0].num_nodes), 5)
     trained.fit(setting.model, setting.dataset.graphs[::step], nodes=nodes)
     yield "RCExplainer", lambda asked: by_ranking(setting, asked, trained)
-    chance = explainers.get("random", seed=0)
-    yield "random order", lambda asked: by_ranking(setting, asked, chance)
 
 
-def measure(dataset: str, conv: str, count: int) -> list[dict[str, Any]]:
+def measure(dataset: str, conv: str, count: int, train: bool = True) -> list[dict[str, Any]]:
     """Return a row for each way to find counterfactuals in one setting."""
     setting = load_setting(dataset, conv)
     asked = setting.sample(count, seed=0)
     rows = []
-    for name, find in methods(setting):
+    for name, find in methods(setting, train):
         began = time.process_time()
         found = find(asked)
         seconds = time.process_time() - began
@@ -104,6 +113,7 @@ def measure(dataset: str, conv: str, count: int) -> list[dict[str, Any]]:
                 "model": conv,
                 "predictions": len(found),
                 "method": name,
+                "max_size": MAX_SIZE,
                 "flipped": round(len(sizes) / len(found), 4),
                 "mean_size": round(mean(sizes), 3) if sizes else "",
                 "median_size": median(sizes) if sizes else "",
@@ -115,21 +125,22 @@ def measure(dataset: str, conv: str, count: int) -> list[dict[str, Any]]:
 
 
 def update(rows: Sequence[dict[str, Any]]) -> Path:
-    """Write rows in the place of those of the same settings, in the order of the settings."""
+    """Write rows in the place of those of the same settings and methods, in their order."""
     found = [{key: str(value) for key, value in row.items()} for row in rows]
     path = ROWS / "flips.csv"
     if path.exists():
         with path.open(newline="") as file:
             before = list(csv.DictReader(file))
-        renewed = {(row["dataset"], row["model"]) for row in found}
+        renewed = {_key(row) for row in found}
         columns = list(rows[0])
-        found += [
-            {key: row[key] for key in columns}
-            for row in before
-            if (row["dataset"], row["model"]) not in renewed
-        ]
+        found += [{key: row[key] for key in columns} for row in before if _key(row) not in renewed]
     order = {each: number for number, each in enumerate(SETTINGS)}
-    return write("flips", sorted(found, key=lambda r: order[r["dataset"], r["model"]]), ROWS)
+    found.sort(key=lambda row: (order[row["dataset"], row["model"]], METHODS.index(row["method"])))
+    return write("flips", found, ROWS)
+
+
+def _key(row: dict[str, str]) -> tuple[str, str, str]:
+    return row["dataset"], row["model"], row["method"]
 
 
 def main() -> None:
@@ -138,11 +149,12 @@ def main() -> None:
     every = ["/".join(each) for each in SETTINGS]
     parser.add_argument("settings", nargs="*", default=every)
     parser.add_argument("--graphs", type=int, default=100)
+    parser.add_argument("--untrained", action="store_true", help="leave RCExplainer's rows")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     for each in arguments.settings:
         dataset, conv = each.split("/")
-        print(update(measure(dataset, conv, arguments.graphs)))
+        print(update(measure(dataset, conv, arguments.graphs, not arguments.untrained)))
 
 
 if __name__ == "__main__":

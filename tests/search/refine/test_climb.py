@@ -67,7 +67,7 @@ def test_climb_small_graph_goes_on_until_evaluations_or_gain_run_out():
         found = eigsearch.explain(Net(seed), random_graph(seed), search="refine")
         asked = 1 + found.num_groups + sum(step.evaluations for step in found.path)
         most = 6 * (1 + found.num_groups + found.path[0].evaluations)
-        assert found.gain >= 0.99 or asked > 0.9 * most
+        assert found.gain >= 0.98 or asked > 0.9 * most
         leaps += sum(step.move == "leap" for step in found.path)
     assert leaps > 0
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from eigsearch.search.refine.options import Refine
 
 _SWEEP_ROUNDS = 2  # rounds that sweep again: measured on molecules, later ones find next to nothing
-_ENOUGH = 0.99  # of the highest gain that there can be: nothing is left to find
+_ENOUGH = 0.98  # of the highest gain that there can be: little is left to find
 _MAX_EVALUATIONS = 6.0  # times the sweep's, the ranking's included
 _SURROGATE_BATCH = 8  # subgraphs to evaluate before the surrogate is fitted anew
 _CELLS = 1 << 24  # entries of keep-rows that are laid out together

@@ -17,7 +17,7 @@ class Refine:
     evaluates the units and pairs of units for which single effects on φ predict most, at first
     also the sweep along the ranking that the toggles give, and makes the best of these moves. If
     that ends early on a small graph, a quadratic surrogate of φ proposes what else to try. It stops
-    at a gain of 0.99. The result is never below the sweep in gain, for at most six times its
+    at a gain of 0.98. The result is never below the sweep in gain, for at most six times its
     evaluations.
 
     Attributes:
