@@ -5,7 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from eigsearch.bench.report.published_points import motif_frame, point_frame, published_items
+from eigsearch.bench.report.published_points import (
+    motif_frame,
+    motif_reasons,
+    point_frame,
+    published_items,
+)
 from eigsearch.bench.rows.published import published_line
 
 ROW = {
@@ -36,6 +41,12 @@ def test_motif_frame_counts_rests_of_another_class_at_the_lowest_limit() -> None
     assert row["gain of the motif"] == 0.1
     assert row["rest is another class, refine"] == 0.5
     assert row["rest, refine"] == pytest.approx(0.4)
+    (reason,) = motif_reasons(frame)
+    assert reason.startswith("BA-2Motifs GIN, class 0: without its motif a graph keeps the class")
+    assert "another class in 50% of graphs" in reason
+    (reason,) = motif_reasons(_frame(motif | {"kept": 0.1, "removed": 0.0}, {}))
+    assert "the motif alone does not have the class" in reason
+    assert motif_reasons(_frame(motif | {"gain": 0.9}, {})) == []
 
 
 def test_published_items_say_whose_networks_they_are_of() -> None:

@@ -14,7 +14,7 @@ from eigsearch.bench.report.equal_search import at_middle_limit, lead_frame
 from eigsearch.bench.report.margins import EVEN, loss_frame, margin_frame
 from eigsearch.bench.report.other_metrics import agreement_with_ours
 from eigsearch.bench.report.page import template
-from eigsearch.bench.report.published_points import point_frame
+from eigsearch.bench.report.published_points import motif_reasons, point_frame
 from eigsearch.bench.rows.frame import (
     OURS,
     RELATIVES,
@@ -68,6 +68,7 @@ def _facts(frame: pd.DataFrame) -> dict[str, Any]:
         "overlap": agreement_with_ours(frame),
         "samples": _samples(frame),
         "trained_on": span(section(frame, "fidelity")["fit_sample"]),
+        "reasons": motif_reasons(frame),
         **_leads(frame),
         **_points(frame),
     }

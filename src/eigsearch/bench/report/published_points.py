@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,7 +73,34 @@ def motif_frame(frame: pd.DataFrame) -> pd.DataFrame:
         table[f"rest, {name}"] = means["removed"]
         table[f"rest is another class, {name}"] = means["flipped"]
         table[f"motif found, {name}"] = means["recall"]
-    return table.reset_index().rename(columns={"target": "class"})
+    return table.reset_index().rename(columns={"target": "class"}).astype({"class": int})
+
+
+def motif_reasons(frame: pd.DataFrame) -> list[str]:
+    """Return, for each setting and class whose motif gains little, what the network does with it.
+
+    A gain near 1 needs a subgraph that has the class and a rest that has not. Where the true edges
+    lack one of the two, it takes another subgraph, and the sentence says what `refine` does.
+    """
+    return [
+        f"{row['setting']}, class {row['class']}: {_use(row)}. The motif gains "
+        f"{row['gain of the motif']:.2f}, `refine` reaches {row['gain, refine']:.2f}; the rest of "
+        f"its subgraphs is given to another class in {row['rest is another class, refine']:.0%} of "
+        f"graphs, and they hold {row['motif found, refine']:.0%} of the motif."
+        for row in motif_frame(frame).to_dict("records")
+        if row["gain of the motif"] < _HALF and "gain, refine" in row
+    ]
+
+
+def _use(row: dict[str, Any]) -> str:
+    """Return what a network does with a motif that gains little."""
+    alone, rest = row["motif alone"], row["rest without it"]
+    if rest > _HALF:
+        return (
+            f"without its motif a graph keeps the class (probability {rest:.2f}), so nothing is "
+            "lost with it, and a gain takes a rest that looks like the other class"
+        )
+    return f"the motif alone does not have the class (probability {alone:.2f}): it needs its base"
 
 
 def _points(frame: pd.DataFrame) -> list[ReportItem]:
