@@ -48,6 +48,7 @@ class FieldFinder:
         self._memory = memory
         self._levels = levels or {}
         self._expected: Tensor | None = None  # the rows of the whole graph, of the last instances
+        self._recalled = False  # whether they come from an earlier call of the model
         self.field: ReceptiveField | None = None  # of the model, as far as it was seen
 
     def prepare(
@@ -62,18 +63,32 @@ class FieldFinder:
             self.settle_levels(prepared)
             return prepared, None
         self._settle_levels_of_graph(level, instances[0])
-        self._expected = expected = self._whole_rows(level, instances)
+        self._expected = self._whole_rows(level, instances)
+        found = self._cut(level, instances)
+        if found is None and self._recalled:  # what was remembered may not hold any more
+            self._memory.whole_output.forget()
+            self._expected = self._whole_rows(level, instances)
+            found = self._cut(level, instances)
+        if found is not None:
+            return found
+        self.field = WHOLE_GRAPH
+        return level.prepare(instances, self._groups, WHOLE_GRAPH), self._expected
+
+    def _cut(
+        self, level: TaskLevel, instances: Sequence[Instance]
+    ) -> tuple[list[PreparedInstance], Tensor] | None:
+        """Return the smallest computation graphs that give the expected rows, and their rows."""
         assert self.field is not None
+        assert self._expected is not None
         for field in wider_fields(self.field):
-            prepared = level.prepare(instances, self._groups, field)
             if field.hops is None:
                 break
+            prepared = level.prepare(instances, self._groups, field)
             rows = self._rows(prepared)
-            if rows is not None and self._sees_enough(prepared, rows, expected):
+            if rows is not None and self._sees_enough(prepared, rows, self._expected):
                 self.field = field
                 return prepared, rows
-        self.field = WHOLE_GRAPH
-        return prepared, expected
+        return None
 
     def gave(self, outputs: Sequence[Tensor], shares_calls: bool) -> bool:
         """Return whether outputs are those of the whole graph; else the next field is all of it.
@@ -146,16 +161,32 @@ class FieldFinder:
         rows: list[Tensor] = []
         graphs = [level.whole_graph(instance, self._groups) for instance in instances]
         anchors = [level.anchors(instance, self._groups) for instance in instances]
+        self._recalled = False
         for graph, alike in _runs(graphs, anchors):
             self._engine.model_call.check(graph.readable)
             if self._memory.field is None:
                 with counted_calls(self._model) as calls:
-                    rows.append(self._engine.rows_of_whole(level, graph, alike))
+                    rows.append(self._rows_of_graph(level, graph, alike))
                 self._memory.field = expected_field(self._model, calls, graph.schema is not None)
             else:
-                rows.append(self._engine.rows_of_whole(level, graph, alike))
+                rows.append(self._rows_of_graph(level, graph, alike))
             self.field = self.field or self._memory.field
         return torch.cat(rows)
+
+    def _rows_of_graph(
+        self, level: TaskLevel, graph: PreparedInstance, anchors: Sequence[tuple[int, ...]]
+    ) -> Tensor:
+        """Return the rows of predictions about one graph, from the model's last call on it."""
+        if graph.schema is not None or level.model_inputs:  # the output is not of the graph alone
+            return self._engine.rows_of_whole(level, graph, anchors)
+        known = self._memory.whole_output
+        output = known.recall(graph.source)
+        self._recalled |= output is not None
+        if output is None:
+            output = self._engine.full_output(graph)
+            known.keep(graph.source, output)
+        positions = torch.tensor(anchors, device=output.device).reshape(-1)
+        return level.output_rows(output, len(anchors), graph.num_nodes, positions)
 
 
 def _contradiction(expected: Tensor, found: Tensor) -> ModelError:

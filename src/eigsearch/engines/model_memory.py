@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from eigsearch.engines.whole_output import WholeOutput
 from eigsearch.inference.forward_parameters import uncompiled
 from eigsearch.inference.last_op import LastOp
 from eigsearch.inference.model_call import ModelCall
@@ -58,6 +59,7 @@ class ModelMemory:
         levels: Whether attributes belong to nodes, edges or the graph, by those of graphs.
         plain_forms: How attributes that are no tensors reach the model, by those of graphs.
         own_call_notes: What to know about calls on graphs by themselves, by kind of graph.
+        whole_output: The output for the whole graph whose nodes were explained last.
         field: How far the model sees; None where that is not known.
         isolated_nodes: Whether nodes without edges were seen not to matter to others.
     """
@@ -70,6 +72,7 @@ class ModelMemory:
     levels: dict[Hashable, Level] = field(default_factory=dict)
     plain_forms: dict[Hashable, Any] = field(default_factory=dict)
     own_call_notes: dict[Hashable, str] = field(default_factory=dict)
+    whole_output: WholeOutput = field(default_factory=WholeOutput)
     field: ReceptiveField | None = None
     isolated_nodes: bool = False
 
@@ -79,6 +82,7 @@ class ModelMemory:
             known.clear()
         self.plain_forms.clear()
         self.own_call_notes.clear()
+        self.whole_output.forget()
         self.field, self.isolated_nodes = None, False
 
 
