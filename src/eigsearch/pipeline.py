@@ -46,6 +46,7 @@ class Pipeline:
         self.predictor = Predictor(model, options)
         self.options = self.predictor.options
         self._ranker = options.make_ranker()
+        self._search = options.strategy()
 
     def explain(self, instances: Sequence[Instance]) -> list[SubgraphExplanation]:
         """Return the explanation of each instance; model calls are shared between them."""
@@ -70,7 +71,7 @@ class Pipeline:
                 self._ranker, instance, self._configured, self.predictor.model_call
             )
         problem = self._problem(instance, ranking)
-        outcome = yield from self.options.strategy().steps(problem)
+        outcome = yield from self._search.steps(problem)
         return make_explanation(instance, problem.ranking, outcome, self.provenance(instance))
 
     def _problem(self, instance: PredictedInstance, ranking: Ranking) -> Problem:

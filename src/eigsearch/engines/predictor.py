@@ -63,6 +63,7 @@ class Predictor:
         self._fields: FieldFinder | None = None
         self._argument_note = self._own_call_note = ""
         self._num_outputs = 0
+        self._called_as: dict[tuple[str, ...], str] = {}  # by the attributes of graphs
 
     def predict(
         self, instances: Sequence[Instance], with_removals: bool = False
@@ -113,8 +114,11 @@ class Predictor:
 
     def describe(self, instance: PreparedInstance) -> dict[str, Any]:
         """Return how the model was called for an instance, and how its output was read."""
+        kind = instance.signature
+        if kind not in self._called_as:
+            self._called_as[kind] = self.model_call.called_as(instance.readable)
         return {
-            "called_as": self.model_call.called_as(instance.readable),
+            "called_as": self._called_as[kind],
             "read_as": str(self._output_type),
             "num_outputs": self._num_outputs,
         }
