@@ -78,8 +78,10 @@ def exponents() -> str:
 def nodes() -> str:
     """Return what explaining one node takes."""
     header = ["graph", "model", "layers", "edges", "evaluated edges", "CPU seconds"]
-    keys = ["graph", "model", "layers", "edges", "candidate_edges", "cpu_seconds", "additional_mb"]
-    return table([*header, "additional MB"], [[row[key] for key in keys] for row in read("nodes")])
+    header += ["next node", "additional MB"]
+    keys = ["graph", "model", "layers", "edges", "candidate_edges", "cpu_seconds"]
+    keys += ["next_cpu_seconds", "additional_mb"]
+    return table(header, [[row[key] for key in keys] for row in read("nodes")])
 
 
 def memory() -> str:
