@@ -93,14 +93,17 @@ ASKED = {
 
 
 @pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize("engine", ["auto", "incremental"])
 @pytest.mark.parametrize(("conv", "hops"), [(SAGEConv, 2), (GCNConv, 3)])
-def test_explain_link_is_what_the_slow_twin_finds(kind: str, conv: type, hops: int) -> None:
+def test_explain_link_is_what_the_slow_twin_finds(
+    kind: str, conv: type, hops: int, engine: str
+) -> None:
     classes, asked = ASKED[kind]
     model, data = LinkNet(classes, conv).eval(), graph()
     for link in ((0, 5), (4, 4), (8, 1)):
         question = twin.Asked(asked.target, asked.task, link=link)
         answer = twin.explain(predict(model), data, question, hops=hops)
-        ex = explain(model, data, link=link, target=asked.target, task=asked.task)
+        ex = explain(model, data, link=link, target=asked.target, task=asked.task, engine=engine)
         assert ex.link == link
         assert ex.node is None
         assert_same(ex, answer)

@@ -46,23 +46,25 @@ def assert_same(ex: eigsearch.SubgraphExplanation, answer: twin.Answer) -> None:
     assert flat(ex.edge_mask) == answer.mask
 
 
+@pytest.mark.parametrize("engine", ["auto", "incremental"])
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_explain_typed_node_is_what_the_slow_twin_finds(encoder: str) -> None:
+def test_explain_typed_node_is_what_the_slow_twin_finds(encoder: str, engine: str) -> None:
     model, data = make(NodeNet, encoder), shop()
     hops = None if encoder == "HAN" else 2
     for node in (("user", 0), ("user", 4)):
-        ex = explain(model, data, node=node, target=1, return_type="raw")
+        ex = explain(model, data, node=node, target=1, return_type="raw", engine=engine)
         answer, _ = typed_twin.explain(predict(model), data, twin.Asked(1), [node], REVERSE, hops)
         assert ex.node == node
         assert_same(ex, answer)
 
 
+@pytest.mark.parametrize("engine", ["auto", "incremental"])
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_explain_typed_link_is_what_the_slow_twin_finds(encoder: str) -> None:
+def test_explain_typed_link_is_what_the_slow_twin_finds(encoder: str, engine: str) -> None:
     model, data = make(LinkNet, encoder), shop()
     asked = twin.Asked(1, "binary_classification")
     hops = None if encoder == "HAN" else 2
-    ex = explain(model, data, link=LINK, target=1)
+    ex = explain(model, data, link=LINK, target=1, engine=engine)
     answer, _ = typed_twin.explain(predict(model), data, asked, LINK, REVERSE, hops)
     assert ex.link == LINK
     assert ex.config["called_as"] == "model(x_dict, edge_index_dict, edge_label_index)"

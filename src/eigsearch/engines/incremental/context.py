@@ -145,7 +145,7 @@ class EvalContext:
     def messages(self, table: StateTable, edges: EdgeList) -> Messages:
         """Return the messages into the rows of a table, of those of the type that edges enter."""
         covering = self.once(self._covering_edges, table.of_all_kinds)
-        return Messages(edges, self.part(covering, edges.kinds[1]))
+        return self.once(Messages, edges, self.part(covering, edges.kinds[1]))
 
     def _covering_edges(self, table: StateTable) -> StateTable:
         covering = table.covering_edges()

@@ -29,6 +29,7 @@ class StateTable:
         fresh: The rows that the layer below does not have, where that is known: what the others
             reach is here already.
         parts: Tables whose rows are all here, with those that they were made of.
+        covered: The table that these rows are, with those added at which an edge changes.
         kind: The type of the nodes, where only those of one type have rows.
         origin: The table of all types that these rows are some of.
     """
@@ -39,6 +40,7 @@ class StateTable:
     covers_edges: bool = False
     fresh: Array | None = None
     parts: tuple[StateTable, ...] = ()
+    covered: StateTable | None = None
     kind: int = 0
     origin: StateTable | None = None
 
@@ -117,7 +119,7 @@ class StateTable:
         if self.covers_edges:
             return self
         key = self._union(self.key, self.timelines.changed[0])
-        return StateTable(self.timelines, key, self.depth, True, None, self._lineage)
+        return StateTable(self.timelines, key, self.depth, True, None, self._lineage, self)
 
     def including(self, *keys: Array) -> StateTable:
         """Return these rows and further ones."""
@@ -125,14 +127,19 @@ class StateTable:
 
     def merged(self, other: StateTable) -> StateTable:
         """Return the rows of two tables."""
-        if other in self._lineage:
+        if self._includes(other):
             return self
-        if self in other._lineage:
+        if other._includes(self):
             return other
         key, depth = self._union(self.key, other.key), max(self.depth, other.depth)
         parts = tuple({*self._lineage, *other._lineage})
         covers = self.covers_edges or other.covers_edges
         return StateTable(self.timelines, key, depth, covers, None, parts)
+
+    def _includes(self, other: StateTable) -> bool:
+        """Return whether all rows of another table are known to be here."""
+        bare = other.covered if self.covers_edges and other.covered is not None else other
+        return bare in self._lineage or other in self._lineage
 
     @property
     def _lineage(self) -> tuple[StateTable, ...]:
@@ -141,8 +148,7 @@ class StateTable:
     def only(self, chosen: Array) -> StateTable:
         """Return some of the rows."""
         fresh = None if self.fresh is None else self.fresh.take(chosen)
-        key = self.key.take(chosen)
-        return StateTable(self.timelines, key, self.depth, self.covers_edges, fresh, self.parts)
+        return replace(self, key=self.key.take(chosen), fresh=fresh)
 
     def of_kind(self, kind: int, chosen: Array) -> StateTable:
         """Return some of the rows, those of the nodes of one type."""
