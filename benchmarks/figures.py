@@ -84,6 +84,13 @@ def nodes() -> str:
     return table(header, [[row[key] for key in keys] for row in read("nodes")])
 
 
+def one_link() -> str:
+    """Return what explaining one link of a typed graph takes."""
+    header = ["model", "", "ms per link", "× batched", "× plain calls", "× slow twin"]
+    keys = ["model", "way", "ms_per_link", "times_batched", "times_plain_calls", "times_slow_twin"]
+    return table(header, [[row[key] for key in keys] for row in read("one_link")])
+
+
 def memory() -> str:
     """Return time and peak memory of both engines against the budget, from the smallest on."""
     header = ["engine", "model", "width", "edges", "budget (MB)", "CPU s", "× without", "peak (MB)"]
@@ -164,7 +171,13 @@ def draw(column: int, label: str, name: str) -> None:
 
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"engines": engines, "demo": demo, "results": results},
-    NOTE: {"exponents": exponents, "memory": memory, "nodes": nodes, "profile": profile},
+    NOTE: {
+        "exponents": exponents,
+        "one-link": one_link,
+        "memory": memory,
+        "nodes": nodes,
+        "profile": profile,
+    },
     feature_tables.PAGE: feature_tables.TABLES,
     mask_tables.PAGE: mask_tables.TABLES,
     counterfactual_tables.PAGE: counterfactual_tables.TABLES,
