@@ -7,7 +7,7 @@ against it, and where they differ the model is called on the whole graph again.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 from torch import Tensor
@@ -18,29 +18,38 @@ _PLAIN = (bool, int, float, str, type(None))
 
 
 class WholeOutput:
-    """Keeps the output for the graph that was evaluated last."""
+    """Keeps the output for the graph that was evaluated last, for any number of threads."""
 
     def __init__(self) -> None:
-        self._output: Tensor | None = None
-        self._looks: tuple[Any, ...] | None = None
-        self._alive: list[ref[Any]] = []
+        self._kept: _Kept | None = None  # read and written at once
 
     def recall(self, data: Data) -> Tensor | None:
         """Return the output for a graph; None where it is not known, or the graph has changed."""
-        same = self._looks is not None and self._looks == _looks(data)
-        return self._output if same and all(each() is not None for each in self._alive) else None
+        kept = self._kept
+        if kept is None or kept.looks != _looks(data):
+            return None
+        return kept.output if all(each() is not None for each in kept.alive) else None
 
     def keep(self, data: Data, output: Tensor) -> None:
         """Remember the output for a graph instead of that for another one."""
-        self.forget()
-        if (looks := _looks(data)) is not None and output.numel() <= _MOST:
-            self._output, self._looks = output, looks
-            tensors = [value for _, value in data.items() if isinstance(value, Tensor)]
-            self._alive = [ref(data), *map(ref, tensors)]
+        looks = _looks(data)
+        if looks is None or output.numel() > _MOST:
+            self.forget()
+            return
+        tensors = [value for _, value in data.items() if isinstance(value, Tensor)]
+        self._kept = _Kept(output, looks, [ref(data), *map(ref, tensors)])
 
     def forget(self) -> None:
         """Forget the output."""
-        self._output, self._looks, self._alive = None, None, []
+        self._kept = None
+
+
+class _Kept(NamedTuple):
+    """An output, what its graph looked like, and what has to be alive for that to mean anything."""
+
+    output: Tensor
+    looks: tuple[Any, ...]
+    alive: list[ref[Any]]
 
 
 def _looks(data: Data) -> tuple[Any, ...] | None:
