@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any
 
@@ -151,25 +153,48 @@ def test_odd_model_after_a_change_is_explained_as_it_is_now(body: str) -> None:
     assert_like_own_calls(model, eigsearch.explain(model, data))
 
 
-@pytest.mark.parametrize("body", ["gin", "gcn cached", "batch norm", "by hand", "caching"])
-def test_odd_model_in_threads_and_training_mode_is_explained_alike(body: str) -> None:
-    model = OddModel(body, "logits")
-    graphs = [graph(model, seed) for seed in range(4)]
-    expected = [eigsearch.explain(model, data).edge_score for data in graphs]
+def in_threads(*jobs: Callable[[], Iterable[Any]]) -> list[Any]:
+    """Return what jobs give that run at the same time."""
+    ready = threading.Barrier(len(jobs))
+
+    def run(job: Callable[[], Iterable[Any]]) -> list[Any]:
+        ready.wait()
+        return list(job())
+
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        return [found for results in pool.map(run, jobs) for found in results]
+
+
+def assert_alike_in_threads(model: OddModel, **options: Any) -> None:
+    """Change the model, and explain it in threads: alone, in a data set, with both engines."""
+    one, two, three = (graph(model, seed) for seed in range(3))
+    eigsearch.explain(model, one, **options)
+    model.config["scale"] = 0.3
+    with torch.no_grad():
+        model.head.weight.mul_(-1)
     model.train()
     statistics = {k: v.clone() for k, v in model.named_buffers()}
-    found: dict[int, Any] = {}
-
-    def explain(number: int) -> None:
-        for _ in range(3):
-            found[number] = eigsearch.explain(model, graphs[number]).edge_score
-
-    threads = [threading.Thread(target=explain, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for number, score in enumerate(expected):
-        torch.testing.assert_close(found[number], score, atol=1e-5, rtol=1e-5)
-    assert model.training
+    found = in_threads(
+        lambda: [eigsearch.explain(model, one, **options)],
+        lambda: eigsearch.explain_dataset(model, [two, three], **options),
+        lambda: eigsearch.explain_dataset(model, [one, two], engine="batched", **options),
+    )
+    assert all(module.training for module in model.modules())
     assert all(torch.equal(v, statistics[k]) for k, v in model.named_buffers())
+    model.eval()
+    for ex in found:
+        assert_like_own_calls(model, ex)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("body", BODIES)
+def test_odd_model_in_threads_and_training_mode_equals_plain_calls(body: str, ending: str) -> None:
+    options = {"target": 0} if ending == "regression" else {}
+    assert_alike_in_threads(OddModel(body, ending), **options)
+
+
+@pytest.mark.filterwarnings("ignore:Expected both engines")
+@pytest.mark.parametrize("mixer", MIXERS)
+@pytest.mark.parametrize("body", ["gin", "sum layer", "by hand"])
+def test_odd_model_that_mixes_graphs_in_threads_equals_plain_calls(body: str, mixer: str) -> None:
+    assert_alike_in_threads(OddModel(body, "logits", mixer))

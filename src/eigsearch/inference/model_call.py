@@ -26,6 +26,7 @@ from eigsearch.inference.forward_parameters import (
     unwrap_partial,
 )
 from eigsearch.inference.link_input import LINK, TYPED_LINKS, LinkInput, find_link_input
+from eigsearch.inference.model_caches import caches_of
 from eigsearch.inference.model_state import attributes_restored, lock_of
 from eigsearch.inference.typed_arguments import argument_names, argument_value
 
@@ -63,6 +64,7 @@ class ModelCall:
         modules = bare.modules() if isinstance(bare, torch.nn.Module) else ()
         # A compiled module keeps what it writes out of Python's reach.
         self._modules = [m for m in modules if not isinstance(m, torch.jit.ScriptModule)]
+        self._caches = caches_of(self._modules, forward or bare)
         self.lock = lock_of(bare)  # held by whoever calls the model
 
     @property
@@ -229,7 +231,7 @@ class ModelCall:
         A forward that stores what it computes (a normalised graph, say) would otherwise give it
         to the next candidate. One thread at a time: others would see what is being written.
         """
-        with self.lock, attributes_restored(self._modules):
+        with self.lock, attributes_restored(self._modules, self._caches):
             yield
 
     def _output(self, batch: Batch) -> Any:

@@ -163,10 +163,10 @@ class _Walk:
         self.found.append(code)
         self._waiting += function.__defaults__ or ()
         self._waiting += (function.__kwdefaults__ or {}).values()
-        self._waiting += [_contents(cell) for cell in function.__closure__ or ()]
+        self._waiting += [contents(cell) for cell in function.__closure__ or ()]
         if not is_own(function):
             return
-        names = _names(code)
+        names = names_in(code)
         read = [around[name] for name in names if name in around]
         self._waiting += [v for v in read if not isinstance(v, type) or is_own(v)]
         for module in read:  # constants in a module of the user's, as in settings.SCALE
@@ -185,9 +185,9 @@ class _Walk:
 
 
 @lru_cache(maxsize=1024)
-def _names(code: CodeType) -> tuple[str, ...]:
+def names_in(code: CodeType) -> tuple[str, ...]:
     """Return the names that code and the functions inside it may look up."""
-    inside = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    inside = [names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
     return tuple(sorted({*code.co_names, *(name for names in inside for name in names)}))
 
 
@@ -209,7 +209,8 @@ def _unwrapped(member: Any) -> Any:
     return getattr(member, "__func__", member)
 
 
-def _contents(cell: Any) -> Any:
+def contents(cell: Any) -> Any:
+    """Return what a variable of a closure holds, None before it holds anything."""
     try:
         return cell.cell_contents
     except ValueError:  # not yet filled

@@ -18,12 +18,19 @@ _LOCKS_GUARD, _COMMON_LOCK = threading.Lock(), threading.RLock()
 
 
 @contextmanager
-def attributes_restored(modules: Sequence[torch.nn.Module]) -> Iterator[None]:
-    """Give modules back the attributes and buffers that they had before."""
+def attributes_restored(
+    modules: Sequence[torch.nn.Module], caches: Sequence[dict[Any, Any]] = ()
+) -> Iterator[None]:
+    """Give modules back the attributes and buffers that they had before, and dicts their items."""
     before = [(m, dict(vars(m)), dict(m._buffers)) for m in modules]
+    items = [(cache, dict(cache)) for cache in caches]
     try:
         yield
     finally:
+        for cache, kept in items:
+            if len(cache) != len(kept) or not all(map(is_, cache.values(), kept.values())):
+                cache.clear()
+                cache.update(kept)
         for module, attributes, buffers in before:
             restore_attributes(module, attributes)
             if buffers:
