@@ -72,7 +72,7 @@ def test_one_ranking_serves_all_searches_and_is_timed_once() -> None:
     assert first["seconds"] == pytest.approx(first["rank_seconds"] + first["search_seconds"])
 
 
-@pytest.mark.parametrize("explainer", ["eig_search", "gradcam"])
+@pytest.mark.parametrize("explainer", ["eig_search", "gnnshap", "gradcam"])
 def test_untimed_rows_are_those_of_single_explanations(explainer: str) -> None:
     alone, together = (_rows(_spec(explainer, sample=4, timed=t)) for t in (True, False))
     assert not any("seconds" in row for row in together)

@@ -9,7 +9,11 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch._utils.fingerprint import digest_of
+from eigsearch.candidates import EvalCoroutine
 from eigsearch.explainers import Method
+from eigsearch.inference.prediction import PredictedInstance
+from eigsearch.ranking.rankers import CandidateRanker
+from eigsearch.ranking.ranking import Ranking
 
 
 class CachedRanker:
@@ -38,8 +42,7 @@ class CachedRanker:
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
         """Return the method's scores."""
-        inputs = {"x": data.x, "edges": data.edge_index, "target": target, "node": node}
-        key = digest_of([inputs])
+        key = _key(data, target, node)
         if key not in self._cache:
             start = time.perf_counter()
             scores = self.method.rank(model, data, target, node)
@@ -52,3 +55,23 @@ class CachedRanker:
     def clear(self) -> None:
         """Drop all cached rankings, as after a warm-up."""
         self._cache.clear()
+
+
+class CachedProposer:
+    """Asks a ranker of candidates for the ranking of each prediction once, where no time counts."""
+
+    def __init__(self, method: CandidateRanker) -> None:
+        self.method = method
+        self._cache: dict[str, Ranking] = {}
+
+    def propose(self, instance: PredictedInstance) -> EvalCoroutine[Ranking]:
+        """Propose what the method proposes, or nothing if the ranking is known."""
+        key = _key(instance.data, instance.target.index, instance.node)
+        if key not in self._cache:
+            self._cache[key] = yield from self.method.propose(instance)
+        return self._cache[key]
+
+
+def _key(data: Data, target: int, node: int | None) -> str:
+    inputs = {"x": data.x, "edges": data.edge_index, "target": target, "node": node}
+    return digest_of([inputs])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eigsearch.bench.rows.schema import Row
-from eigsearch.bench.run.cached_ranker import CachedRanker
+from eigsearch.bench.run.cached_ranker import CachedProposer, CachedRanker
 from eigsearch.bench.run.environment import commit, machine, system_load, versions_json
 from eigsearch.bench.run.induced_subgraphs import induced_subgraph_rows
 from eigsearch.bench.run.motif_gain import motif_rows
@@ -27,7 +27,7 @@ from eigsearch.bench.run.setting import Prediction, Setting, load_setting
 from eigsearch.bench.run.trained_explainers import make_explainer
 from eigsearch.bench.run_spec import Kind, RunSpec
 from eigsearch.errors import UnsupportedError
-from eigsearch.explainers import ScoreType
+from eigsearch.explainers import Method, ScoreType
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.options import Options
 from eigsearch.pipeline import Pipeline
@@ -114,7 +114,7 @@ def _explain_rows(spec: RunSpec) -> Iterator[Row]:
         "provenance": setting.dataset.provenance,
         **training,
     }
-    ranker: Any = method if isinstance(method, CandidateRanker) else CachedRanker(method)
+    ranker = _ranker(method, spec.timed)
     _warm_up(setting, sample, ranker)
     score_type = method.card.score_type
     for search, limit in ((s, limit) for s in spec.searches for limit in spec.limits_of(s)):
@@ -129,6 +129,16 @@ _ROWS: dict[Kind, Callable[[RunSpec], Iterator[Row]]] = {
     "induce": induced_subgraph_rows,
     "motif": motif_rows,
 }
+
+
+def _ranker(method: Method, timed: bool) -> Any:
+    """Return a method that ranks each prediction once for all searches, if times allow it.
+
+    A ranker of candidates shares model calls with the search, so its time is that of both.
+    """
+    if not isinstance(method, CandidateRanker):
+        return CachedRanker(method)
+    return method if timed else CachedProposer(method)
 
 
 def _warm_up(setting: Setting, sample: list[Prediction], ranker: Any) -> None:
