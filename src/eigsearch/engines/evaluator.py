@@ -1,8 +1,7 @@
-"""The evaluator: routes each request to the engine that is fit for it, and verifies it."""
+"""The evaluator: routes each request to the engine that is fit for it."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from eigsearch._utils import tolerances
 from eigsearch._utils.tolerances import outputs_close
-from eigsearch.candidates import ExplicitMasks, FullGraph, Removals, SubgraphKind
+from eigsearch.candidates import FullGraph, Removals, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.incremental import IncrementalEngine, NotServed, expected_rows
 from eigsearch.engines.model_checks import (
@@ -21,9 +20,10 @@ from eigsearch.engines.model_checks import (
     largest,
     model_traits,
 )
-from eigsearch.engines.model_memory import ModelMemory, Sizes, sizes_of
+from eigsearch.engines.model_memory import ModelMemory, sizes_of
 from eigsearch.engines.own_calls import note_on_own_call, own_rows
 from eigsearch.engines.request import Request
+from eigsearch.engines.verification import Verifier, check_agreement
 from eigsearch.errors import MemoryBudgetError
 from eigsearch.inference.last_op import LastOp, last_op
 from eigsearch.inference.prediction import PredictedInstance
@@ -32,14 +32,12 @@ from eigsearch.inputs.instance import PreparedInstance
 
 ENGINES = ("auto", "batched", "incremental")
 
-_FINE = 1e-5  # the coarsest precision in which engines can be compared; half precision is coarser
 # Nodes of all candidates up to which a plain batch is faster than the incremental engine's Python:
 # a molecule of 30 bonds alone has 900, one of 60 or four of 30 about this many. Measured for three
 # layers of width 64.
 _FEW_NODES = 3_000
 # Few rows of a graph do not decide between engines, as a window in one is faster than in both.
 _ROWS_OF_A_CALL = 2_048
-_COMPARED = 64  # candidates of a request that are computed again in other company
 _ENOUGH_GROUPS = 2  # a removal from fewer leaves nothing to compare
 _FASTER = "It is faster for this graph."
 _NO_BATCH = (
@@ -54,10 +52,6 @@ _DEPENDS = (
     "Each candidate costs a call of its own, which takes several times as long: the model's output "
     "for a graph depends on the others of its batch."
 )
-
-# A route is a kind of request that the incremental engine computes in its own way: attributes of
-# the graph, type of candidate set, kind of subgraph.
-Route = tuple[tuple[str, ...], str, str]
 
 
 class AutoEvaluator:
@@ -87,6 +81,7 @@ class AutoEvaluator:
         self.name = name
         self._batched = batched
         self._alone = batched.one_per_call()
+        self._verifier = Verifier(incremental, self._alone, memory.routes)
         self._asked_to_keep = keeps_nodes
         self._traits: ModelTraits | None = None  # found out, or recalled, for graphs of this run
         self._confirmed = False  # by a call of this run, where they were recalled
@@ -176,7 +171,7 @@ class AutoEvaluator:
             expected = torch.cat(self._alone.outputs(full))
         try:
             if not outputs_close(expected, found, tolerances.ENGINES):
-                self._check(found, torch.cat(self._alone.outputs(full)))
+                check_agreement(found, torch.cat(self._alone.outputs(full)))
         except NotServed as reason:
             self.memory.forget()
             for request in full:
@@ -282,8 +277,7 @@ class AutoEvaluator:
     def _incremental(self, requests: Sequence[Request]) -> list[Tensor]:
         try:
             outputs = self.incremental.outputs(requests)
-            for request, rows in _largest_of_routes(requests, outputs):
-                self._verify_once(request, rows)
+            self._verifier.verify(requests, outputs)
             return outputs
         except NotServed as reason:
             self.incremental.refuse(requests[0].instance, str(reason))
@@ -355,70 +349,9 @@ class AutoEvaluator:
         self._traits = replace(self._traits, shares_calls=False)
         self.memory.traits[self._kind(instances)] = self._traits
 
-    def _verify_once(self, request: Request, found: Tensor) -> None:
-        """Verify the requests of a route that are larger than those that were verified before."""
-        route, groups = _route(request), request.instance.groups.count
-        known = self.memory.routes.get(route, Sizes(0, 0))
-        if not known.cover(groups, groups):
-            self._verify(request, found)
-            self.memory.routes[route] = Sizes(0, groups)
-
-    def _verify(self, request: Request, found: Tensor) -> None:
-        """Raise NotServed if candidates of a request have other outputs in other company.
-
-        Halves of the request show, in every row, an operation that mixes candidates. A call of
-        the batched engine for each of three shows whether the numbers are the model's.
-        """
-        last = len(request) - 1
-        if last > 0:
-            halves = self.incremental.outputs_of_halves(request, _COMPARED)
-            if not outputs_close(halves, found[: len(halves)], tolerances.ENGINES):
-                raise NotServed("The model's outputs depend on what else is in a batch.")
-        entries = sorted({0, (last + 1) // 2, last})
-        masks = torch.cat([request.candidate_set.rows(i, i + 1) for i in entries])
-        kind = request.candidate_set.subgraph_kind
-        (expected,) = self._alone.outputs([Request(request.instance, ExplicitMasks(masks, kind))])
-        self._check(found[entries], expected)
-
-    def _check(self, found: Tensor, expected: Tensor) -> None:
-        if torch.finfo(expected.dtype).eps > _FINE:
-            raise NotServed("In this number format, rounding alone makes engines disagree.")
-        if not outputs_close(expected, found, tolerances.ENGINES):
-            warnings.warn(
-                "Expected both engines to agree on this model (got a difference of "
-                f"{float((found - expected).abs().max()):.3g}). The batched engine takes "
-                "over; please report the model.",
-                stacklevel=2,
-            )
-            raise NotServed("The engines disagree on this model.")
-
 
 def _removals(instances: Sequence[PreparedInstance]) -> list[Request]:
     return [Request(instance, Removals(instance.groups.count)) for instance in instances]
-
-
-def _largest_of_routes(
-    requests: Sequence[Request], outputs: Sequence[Tensor]
-) -> list[tuple[Request, Tensor]]:
-    """Return the largest request of each route, with its outputs.
-
-    Those for whole graphs are left out: they are held against the model's own calls anyway.
-    """
-    largest_of: dict[Route, tuple[Request, Tensor]] = {}
-    for request, rows in zip(requests, outputs, strict=True):
-        if not len(request) or isinstance(request.candidate_set, FullGraph):
-            continue
-        route = _route(request)
-        known = largest_of.get(route)
-        if known is None or known[0].instance.groups.count < request.instance.groups.count:
-            largest_of[route] = request, rows
-    return list(largest_of.values())
-
-
-def _route(request: Request) -> Route:
-    candidates = request.candidate_set
-    kind = candidates.subgraph_kind.value
-    return request.instance.signature, type(candidates).__name__, kind
 
 
 def _with_all_nodes(request: Request) -> Request:
