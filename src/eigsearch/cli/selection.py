@@ -160,7 +160,13 @@ def read_links(path: Path) -> list[LinkName]:
     Raises:
         InputError: If the file has none, or a line is no link.
     """
-    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"Expected {path.name} to be a text file of links (got bytes that are no UTF-8). "
+            f"Write one a line: {LINK_FORMS}."
+        ) from error
     texts = [(n, line.strip()) for n, line in enumerate(lines, start=1)]
     kept = [(n, line) for n, line in texts if line and not line.startswith("#")]
     if not kept:

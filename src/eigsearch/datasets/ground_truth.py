@@ -9,6 +9,7 @@ from torch import Tensor
 from torch_geometric.data import HeteroData
 
 from eigsearch.datasets.link_truth import link_truth
+from eigsearch.errors import InputError
 from eigsearch.explanation.explanation import SubgraphExplanation
 
 
@@ -25,6 +26,12 @@ def true_edges(explanation: SubgraphExplanation) -> Tensor | None:
     if labels is None:
         return None
     store, number = (data[node[0]], node[1]) if isinstance(node, tuple) else (data, node)
+    edges = explanation.flat_edge_mask.numel()
+    if labels.shape != (edges,):
+        raise InputError(
+            f"Expected `edge_label` to hold one value for each of {edges} edges "
+            f"(got shape {list(labels.shape)}). Remove it, or correct its length."
+        )
     if number is None or "node_motif" not in store:
         return labels.bool()
     motif = _per_edge(data, "edge_motif")

@@ -8,7 +8,7 @@ from eigsearch.errors import InputError
 from eigsearch.inputs.typed_graph import LinkName, NodeName
 
 LINK_FORMS = "3,7, in a typed graph user:3,movie:7"
-_END = re.compile(r"(?:(?P<type>[^\s:,]+):)?(?P<number>\d+)")
+_END = re.compile(r"(?:(?P<type>[^\s:,]+):)?(?P<number>\d{1,18})")
 
 
 def parse_link_text(text: str, where: str = "--link") -> LinkName:
@@ -19,7 +19,9 @@ def parse_link_text(text: str, where: str = "--link") -> LinkName:
     """
     ends = [part for part in re.split(r"[,\s]+", text.strip()) if part]
     if len(ends) != 2 or not all(map(_END.fullmatch, ends)):
-        raise InputError(f"Expected {where} to be two nodes (got {text!r}). Write {LINK_FORMS}.")
+        raise InputError(
+            f"Expected {where} to be two nodes (got {text[:80]!r}). Write {LINK_FORMS}."
+        )
     first, second = map(parse_end, ends)
     if isinstance(first, int) != isinstance(second, int):
         raise InputError(

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from eigsearch._utils.atomic_files import locked, remove_leftovers, write_atomic
-from eigsearch.bench.rows.schema import ROWS, Row
+from eigsearch.bench.rows.schema import REQUIRED, ROWS, Row
 from eigsearch.errors import InputError
 
 _PACKED = "packed.parquet"
@@ -129,7 +129,13 @@ def _table(file: Path, columns: list[str] | None = None) -> pa.Table:
                 f"Expected {file} to hold rows of `eigsearch bench` (got other columns). "
                 "Pass what it wrote; `eigsearch view` shows what `eigsearch explain` wrote."
             )
-        return pq.read_table(file, columns=columns, schema=ROWS, partitioning=None)
+        found = pq.read_table(file, columns=columns, schema=ROWS, partitioning=None)
+        if any(found[name].null_count for name in REQUIRED if name in found.column_names):
+            raise InputError(
+                f"Expected every row of {file} to name its {', '.join(REQUIRED)} (got rows "
+                "without). Remove it and repeat the plan that wrote it."
+            )
+        return found
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"Expected {file} to be a Parquet file with the rows of a benchmark (got "

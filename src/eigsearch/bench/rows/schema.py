@@ -11,6 +11,7 @@ Row = dict[str, Any]
 SCHEMA_VERSION = 1
 
 _NAMES = ("run", "plan", "section", "dataset", "model", "task", "explainer", "level", "search")
+REQUIRED = ("run", "section", "dataset", "model", "explainer")  # what tables are sorted by
 _RESULTS = (
     *("sparsity", "value", "kept", "removed", "fidelity_plus", "fidelity_minus", "gain"),
     *("label_fidelity_plus", "label_fidelity_minus", "label_gain", "characterization"),

@@ -101,5 +101,5 @@ def _is_demo(manifest: Path) -> bool:
     try:
         config = loads(manifest.read_bytes())["config"]
         return config.items() >= _MARK.items()
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return False

@@ -183,7 +183,7 @@ def _read_csv(path: Path) -> pa.Table:
     delimiter = next((d for d in ("\t", ",", ";") if d in header), ",")
     names = [name.strip().strip('"') for name in header.split(delimiter)]
     try:
-        return pyarrow.csv.read_csv(
+        table = pyarrow.csv.read_csv(
             path,
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(
@@ -192,7 +192,8 @@ def _read_csv(path: Path) -> pa.Table:
                 strings_can_be_null=True,
             ),
         )
-    except (OSError, pa.ArrowException) as error:
+        return table.rename_columns(table.column_names)  # which have to be text
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise InputError(
             f"Expected {path} to be a table with a header and equally many values in each row "
             f"(got: {str(error).splitlines()[0]}). Save it as CSV in UTF-8."
