@@ -161,6 +161,7 @@ def on_disk(graphs: Any, model: Any, scratch: str) -> dict[str, float]:
     process = psutil.Process()
     before = process.memory_info().rss / 2**20
     (server, rows), wall, cpu = timed(partial(open_studio, model, dataset, Path(scratch, "rows")))
+    opened = process.memory_info().rss / 2**20
     time.sleep(5)  # the background explains on
     after = process.memory_info().rss / 2**20
     server.close()
@@ -169,6 +170,7 @@ def on_disk(graphs: Any, model: Any, scratch: str) -> dict[str, float]:
         "open_s": wall / 1000,
         "open_cpu_s": cpu / 1000,
         "mb_before": before,
+        "mb_opened": opened,
         "mb_after": after,
         "explained_meanwhile": int(server.session.table.num_known),
     }

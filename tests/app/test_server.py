@@ -1,5 +1,6 @@
 """The server as a hostile client meets it, and as the page does."""
 
+import asyncio
 import http.client
 import json
 import socket
@@ -11,7 +12,7 @@ import torch
 from torch_geometric.data import Data
 
 from eigsearch.app.security import LARGEST_BODY
-from eigsearch.app.server import Server
+from eigsearch.app.server import Server, _bind
 from eigsearch.app.session import Session
 from eigsearch.errors import InputError
 from eigsearch.visualization import Names
@@ -234,3 +235,23 @@ def test_close_ends_all_threads_and_frees_the_port(tmp_path):
     studio = [t.name for t in threading.enumerate() if t.name.startswith("studio")]
     assert studio == []
     assert threading.active_count() <= before + 1  # a pool of the event loop may end later
+
+
+def test_answers_leave_without_waiting_for_acknowledgements():
+    """Headers and body of an answer are two writes; without TCP_NODELAY the second one waits."""
+
+    async def accepted():
+        found = asyncio.get_running_loop().create_future()
+
+        def serve(_, writer):
+            own = writer.get_extra_info("socket")
+            found.set_result(own.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listener = _bind(0)
+        async with await asyncio.start_server(serve, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.close()
+            return await found
+
+    assert asyncio.run(accepted()) != 0

@@ -99,7 +99,8 @@ def _listen(port: int | None) -> socket.socket:
 
 
 def _bind(port: int) -> socket.socket:
-    listener = socket.socket()
+    # asyncio sends what it has at once only where a socket names TCP; else answers wait 40 ms
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOST, port))
