@@ -38,7 +38,9 @@ def test_rows_configuration_and_page(run, tmp_path: Path) -> None:
     assert manifest["config"]["options"]["sparsity"] == 0.5
     assert manifest["config"]["seed"] == 0
     assert set(manifest["versions"]) == {"eigsearch", "torch", "torch_geometric"}
-    assert len(manifest["config"]["model"]) == len(manifest["config"]["data"]) == 64
+    assert set(manifest["config"]["model"]) == {"code", "settings", "weights"}
+    digests = {*manifest["config"]["model"].values(), manifest["config"]["data"]}
+    assert {len(digest) for digest in digests} == {64}
     assert "<html" in (out / "page.html").read_text()
     assert "house" in result.stdout
     assert "AUC" in result.stdout
@@ -141,9 +143,11 @@ def test_explain_resumed_with_other_model_args_and_the_same_weights_is_refused(
     command = (*run_it, "--weights", "net.safetensors")
     run(*command, "--model-args", '{"loud": 1.0}')
     run(*command, "--model-args", '{"loud": 1.0}')
-    assert "config.model" in refused(*command, "--model-args", '{"loud": 3.0}')
+    assert "model_args.loud was 1.0, now it is 3.0" in refused(
+        *command, "--model-args", '{"loud": 3.0}'
+    )
     (own / "dials.py").write_text((own / "dials.py").read_text() + "# another file\n")
-    assert "config.model_file" in refused(*command, "--model-args", '{"loud": 1.0}')
+    assert "the file that defines the model" in refused(*command, "--model-args", '{"loud": 1.0}')
 
 
 def test_explain_resumed_on_a_changed_file_of_graphs_is_refused(run, refused, own: Path) -> None:
@@ -155,7 +159,7 @@ def test_explain_resumed_on_a_changed_file_of_graphs_is_refused(run, refused, ow
         if number % 5 not in (0, 2):  # 96 of 160, of which a sample of 64 would see none
             graph.x += 1
     save_graphs(graphs, own / "many.safetensors")
-    assert "config.data" in refused(*command, "--index", "0:4")
+    assert "the data have another content" in refused(*command, "--index", "0:4")
 
 
 def test_an_explainer_is_trained_before_a_run_goes_on_and_not_for_another(
@@ -168,7 +172,7 @@ def test_an_explainer_is_trained_before_a_run_goes_on_and_not_for_another(
     run(*command)
     run(*command)
     assert len(trained) == 2
-    assert "config.seed = 0, now 1" in refused(*command, "--seed", "1")
+    assert "seed was 0, now it is 1" in refused(*command, "--seed", "1")
     assert len(trained) == 2
 
 

@@ -139,7 +139,7 @@ def test_an_explainer_with_other_weights_is_refused(tmp_path: Path) -> None:
         ranker.fit(Small(), GRAPHS[:graphs])
         if graphs == 2:
             explain_to(tmp_path / "out", Small(), GRAPHS[:2], options=Options(ranker=ranker))
-    with pytest.raises(InputError, match=r"config\.ranker"):
+    with pytest.raises(InputError, match="the ranker was trained otherwise"):
         explain_to(tmp_path / "out", Small(), GRAPHS[:2], options=Options(ranker=ranker))
 
 
@@ -147,16 +147,16 @@ def test_other_weights_and_other_graphs_are_refused(tmp_path: Path) -> None:
     explain_to(tmp_path / "out", Small(), GRAPHS)
     other = Small()
     torch.nn.init.ones_(other.head.weight)
-    with pytest.raises(InputError, match=r"config\.model"):
+    with pytest.raises(InputError, match="the model has other weights"):
         explain_to(tmp_path / "out", other, GRAPHS)
-    with pytest.raises(InputError, match=r"config\.data"):
+    with pytest.raises(InputError, match="the data have another content"):
         explain_to(tmp_path / "out", Small(), broken(3))
 
 
 def test_a_function_as_the_model_is_known_by_what_it_does(tmp_path: Path) -> None:
     net = Small()
     explain_to(tmp_path / "out", lambda x, edge_index, batch: net(x, edge_index, batch), GRAPHS)
-    with pytest.raises(InputError, match=r"config\.model"):
+    with pytest.raises(InputError, match="the model was built with other arguments"):
         explain_to(
             tmp_path / "out", lambda x, edge_index, batch: -net(x, edge_index, batch), GRAPHS
         )
