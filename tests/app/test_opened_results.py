@@ -17,7 +17,7 @@ def rows_of(opened):
 
 
 def test_studio_of_results_alone_finds_data_model_and_names(tmp_path):
-    graphs = datasets.generate("BA-2Motifs").graphs
+    graphs = datasets.load("BA-2Motifs").graphs
     names = {"class_names": ["ring", "house"]}
     explain_to(tmp_path / "run", motif_model(), graphs, index=[3], about=ABOUT, names=names)
     with studio(results=tmp_path / "run", port=0, cache=tmp_path / "cache") as opened:
