@@ -8,13 +8,19 @@ from torch_geometric.data import Batch, Data
 
 import eigsearch
 from tests.nets import house
-from tests.properties import user_models
-from tests.properties.user_models import OF_OBJECTS, ROUTINES, OfArguments, OfObject, UserModel
+from tests.properties.user_models import (
+    OF_OBJECTS,
+    ROUTINES,
+    OfArguments,
+    OfObject,
+    UserModel,
+    forget,
+    nothing_is_kept,
+)
 
 
 def make(name: str) -> UserModel:
-    user_models.OF_SHAPE.clear()
-    UserModel.of_class.clear()
+    forget()
     return OfObject(name) if name in OF_OBJECTS else OfArguments(name)
 
 
@@ -53,9 +59,6 @@ def test_user_model_alone_and_in_company_equals_fresh_plain_calls(name: str, eng
     explanations = [eigsearch.explain(model, first, engine=engine)]
     explanations += eigsearch.explain_dataset(model, [graph(1), graph(2), graph(3)], engine=engine)
     assert torch.equal(first.x, before)
-    assert not model.kept
-    assert model.last is None
-    assert not user_models.OF_SHAPE
-    assert not UserModel.of_class
+    assert nothing_is_kept(model)
     for ex in explanations:
         assert_like_own_calls(name, ex)

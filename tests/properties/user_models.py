@@ -26,8 +26,16 @@ from tests.nets import FEATURES
 
 WIDTH = 6
 OF_SHAPE: dict[Any, Tensor] = {}  # what a careless user keeps for graphs of one shape
+OF_FIRST: dict[str, Any] = {"centre": None, "calls": 0}  # or of the first graph
+CENTRE: Tensor | None = None
 ROUTINES: dict[str, Callable[..., Tensor]] = {}  # forwards of single attributes
 OF_OBJECTS: dict[str, Callable[..., Tensor]] = {}  # and of `data`
+
+
+class Holder:
+    """An object of the user's beside the model."""
+
+    centre: Tensor | None = None
 
 
 class UserModel(nn.Module):
@@ -45,6 +53,8 @@ class UserModel(nn.Module):
         self.top, self.sag = pyg.TopKPooling(WIDTH, 0.5), pyg.SAGPooling(WIDTH, 0.6)
         self.routine = (ROUTINES | OF_OBJECTS)[routine]
         self.kept: dict[Any, Tensor] = {}
+        self.box: list[Any] = [None]
+        self.holder = Holder()
         self.last: Any = None
         self.register_buffer("calls", torch.zeros(()))
         self.double().eval()
@@ -54,6 +64,22 @@ class UserModel(nn.Module):
 
     def read_out(self, h: Tensor, batch: Tensor | None) -> Tensor:
         return self.head(pyg.global_add_pool(h, batch))
+
+
+def nothing_is_kept(model: UserModel) -> bool:
+    """Return whether a model is as if it never was called."""
+    outside = OF_SHAPE or UserModel.of_class or OF_FIRST["calls"] or CENTRE is not None
+    inside = model.kept or model.last or model.box[0] is not None or vars(model.holder)
+    return not outside and not inside and OF_FIRST["centre"] is None
+
+
+def forget() -> None:
+    """Forget what models keep outside of themselves."""
+    global CENTRE
+    OF_SHAPE.clear()
+    UserModel.of_class.clear()
+    OF_FIRST.update(centre=None, calls=0)
+    CENTRE = None
 
 
 class OfArguments(UserModel):
@@ -106,6 +132,36 @@ def kept_in_the_class(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> T
 def kept_globally(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
     scale = _kept_degree(OF_SHAPE, (edge_index.shape, len(x)), x, edge_index)
     return m.read_out(m.encode(x, edge_index) * scale, batch)
+
+
+@routine
+def kept_of_the_first(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+    OF_FIRST["calls"] += 1
+    if OF_FIRST["centre"] is None:
+        OF_FIRST["centre"] = x.mean(dim=0)
+    return m.read_out(m.encode(x - OF_FIRST["centre"], edge_index), batch)
+
+
+@routine
+def kept_in_a_variable(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+    global CENTRE
+    if CENTRE is None:
+        CENTRE = x.mean(dim=0)
+    return m.read_out(m.encode(x - CENTRE, edge_index), batch)
+
+
+@routine
+def kept_in_an_object(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+    if m.holder.centre is None:
+        m.holder.centre = x.mean(dim=0)
+    return m.read_out(m.encode(x - m.holder.centre, edge_index), batch)
+
+
+@routine
+def kept_in_a_list(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+    if m.box[0] is None:
+        m.box[0] = x.mean(dim=0)
+    return m.read_out(m.encode(x - m.box[0], edge_index), batch)
 
 
 @routine

@@ -1,22 +1,30 @@
-"""Dicts into which a model writes what it computed: by the identity of a graph, say, or its shape.
+"""Where a model writes what it computed: by the identity of a graph, say, or its shape.
 
-Such a result belongs to another graph before long, so it is forgotten after each call. Lists are
-logs as a rule, which users read afterwards; they are left alone.
+Such a result belongs to another graph before long, so it is forgotten after each call. A list that
+grows or counts is a log as a rule, which users read afterwards; it is left alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from types import FunctionType
+import dis
+from collections.abc import Iterator, MutableMapping, Sequence
+from functools import lru_cache
+from operator import is_
+from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
 from torch_geometric.nn import MessagePassing
 
 from eigsearch._utils.code_digest import is_own
 from eigsearch.inference.model_fingerprint import contents, names_in
 
-_MOST = 4_096  # items of a dict up to which it may be a cache
+Cache = MutableMapping[Any, Any] | list[Any]
+
+_MOST = 4_096  # items of a dict or a list up to which it may be a cache
+_ARRAYS = (torch.Tensor, np.ndarray)
+_COMPUTED = (*_ARRAYS, bool, int, float, type(None))
 
 
 class _Layer(MessagePassing):
@@ -26,11 +34,34 @@ class _Layer(MessagePassing):
 _KNOWN = frozenset({*vars(torch.nn.Module()), *vars(_Layer())})  # attributes of any layer
 
 
-def caches_of(modules: Sequence[torch.nn.Module], called: Any) -> list[dict[Any, Any]]:
-    """Return the dicts into which calls of a model may write.
+class GlobalVariables(MutableMapping[str, Any]):
+    """The variables of a Python module that some function assigns to (`global mean`)."""
 
-    Those are attributes of its modules and of users' classes, and of what users' functions read
-    from around them the dicts that hold nothing but tensors.
+    def __init__(self, around: dict[str, Any], names: Sequence[str]) -> None:
+        self._around, self._names = around, names
+
+    def __getitem__(self, name: str) -> Any:
+        return self._around[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._around[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._around[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._names if name in self._around)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def caches_of(modules: Sequence[torch.nn.Module], called: Any) -> list[Cache]:
+    """Return the dicts, lists and variables into which calls of a model may write.
+
+    Those are attributes of its modules, of the user's objects that these refer to, and of users'
+    classes; and of what users' functions read from around them the dicts and lists that hold
+    nothing but numbers and tensors, and the variables that they assign to.
 
     Args:
         modules: The modules of the model.
@@ -39,25 +70,79 @@ def caches_of(modules: Sequence[torch.nn.Module], called: Any) -> list[dict[Any,
     classes = {base for module in modules for base in type(module).__mro__ if is_own(base)}
     found = [v for m in modules for name, v in vars(m).items() if name not in _KNOWN]
     found += [value for cls in classes for value in vars(cls).values()]
-    found += filter(_is_tensor_dict, _read_by([called, *found]))
-    dicts = {id(v): v for v in found if isinstance(v, dict) and len(v) <= _MOST}
-    return list(dicts.values())
+    functions = list(_functions([called, *found]))
+    found += [vars(value) for value in found if _is_holder(value)]
+    found += [v for function in functions for v in _read_by(function) if _is_computed(v)]
+    caches = {id(v): v for v in found if isinstance(v, (dict, list)) and len(v) <= _MOST}
+    return [*caches.values(), *_assigned_by(functions)]
 
 
-def _read_by(values: Sequence[Any]) -> Iterator[Any]:
-    """Yield what users' functions, and those that they call, read from around them."""
+def items_of(cache: Cache) -> Any:
+    """Return what a cache holds, to be given to `restore_items`."""
+    return list(cache) if isinstance(cache, list) else dict(cache)
+
+
+def restore_items(cache: Cache, kept: Any) -> None:
+    """Give a cache the items back that it had; a list only those that tensors took the place of."""
+    if isinstance(cache, list):
+        if len(cache) == len(kept):
+            for place, (now, before) in enumerate(zip(cache, kept, strict=True)):
+                if now is not before and isinstance(now, _ARRAYS):
+                    cache[place] = before
+    elif len(cache) != len(kept) or not all(map(is_, cache.values(), kept.values())):
+        cache.clear()
+        cache.update(kept)
+
+
+def _functions(values: Sequence[Any]) -> Iterator[FunctionType]:
+    """Yield users' functions, and those that they call."""
     waiting, seen = list(values), set()
     while waiting:
         function = waiting.pop()
         if not isinstance(function, FunctionType) or id(function) in seen or not is_own(function):
             continue
         seen.add(id(function))
-        around = function.__globals__
-        read = [around[name] for name in names_in(function.__code__) if name in around]
-        read += map(contents, function.__closure__ or ())
-        waiting += read
-        yield from read
+        waiting += _read_by(function)
+        yield function
 
 
-def _is_tensor_dict(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(v, torch.Tensor) for v in value.values())
+def _read_by(function: FunctionType) -> list[Any]:
+    """Return what a function reads from around it."""
+    around = function.__globals__
+    read = [around[name] for name in names_in(function.__code__) if name in around]
+    return [*read, *map(contents, function.__closure__ or ())]
+
+
+def _assigned_by(functions: Sequence[FunctionType]) -> list[GlobalVariables]:
+    """Return the global variables that functions assign to, of each Python module."""
+    names: dict[int, set[str]] = {}
+    for function in functions:
+        found = _assigned_names(function.__code__)
+        names.setdefault(id(function.__globals__), set()).update(found)
+    around = {id(function.__globals__): function.__globals__ for function in functions}
+    return [GlobalVariables(around[key], sorted(found)) for key, found in names.items() if found]
+
+
+@lru_cache(maxsize=1024)
+def _assigned_names(code: CodeType) -> frozenset[str]:
+    """Return the global variables that code and the functions inside it assign to."""
+    found = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_GLOBAL"}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= _assigned_names(constant)
+    return frozenset(found)
+
+
+def _is_holder(value: Any) -> bool:
+    """Return whether something is an object of the user's that may hold what was computed."""
+    if isinstance(value, SimpleNamespace):
+        return True
+    simple = not isinstance(value, (torch.nn.Module, torch.Tensor, type, FunctionType))
+    return simple and is_own(type(value)) and isinstance(getattr(value, "__dict__", None), dict)
+
+
+def _is_computed(value: Any) -> bool:
+    """Return whether a dict or a list holds nothing but numbers and tensors."""
+    if isinstance(value, dict):
+        return len(value) <= _MOST and all(isinstance(v, _COMPUTED) for v in value.values())
+    return isinstance(value, list) and all(isinstance(v, _COMPUTED) for v in value[:_MOST])

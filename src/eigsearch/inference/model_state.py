@@ -12,6 +12,8 @@ from weakref import WeakKeyDictionary
 import torch
 from torch.nn.modules.lazy import LazyModuleMixin
 
+from eigsearch.inference.model_caches import Cache, items_of, restore_items
+
 _MISSING: Any = object()
 _LOCKS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 _LOCKS_GUARD, _COMMON_LOCK = threading.Lock(), threading.RLock()
@@ -19,18 +21,16 @@ _LOCKS_GUARD, _COMMON_LOCK = threading.Lock(), threading.RLock()
 
 @contextmanager
 def attributes_restored(
-    modules: Sequence[torch.nn.Module], caches: Sequence[dict[Any, Any]] = ()
+    modules: Sequence[torch.nn.Module], caches: Sequence[Cache] = ()
 ) -> Iterator[None]:
-    """Give modules back the attributes and buffers that they had before, and dicts their items."""
+    """Give modules back the attributes and buffers that they had before, and caches their items."""
     before = [(m, dict(vars(m)), dict(m._buffers)) for m in modules]
-    items = [(cache, dict(cache)) for cache in caches]
+    items = [(cache, items_of(cache)) for cache in caches]
     try:
         yield
     finally:
         for cache, kept in items:
-            if len(cache) != len(kept) or not all(map(is_, cache.values(), kept.values())):
-                cache.clear()
-                cache.update(kept)
+            restore_items(cache, kept)
         for module, attributes, buffers in before:
             restore_attributes(module, attributes)
             if buffers:
