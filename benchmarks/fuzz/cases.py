@@ -73,6 +73,8 @@ def draw_case(seed: int, number: int) -> Case:
     plan = draw_plan(dice)
     scale = dice.weighted({"tame": 0.8, "wide": 0.15, "extreme": 0.05})
     dtype = dice.weighted({torch.float64: 0.7, torch.float32: 0.3})
+    if plan.whole:  # written for such numbers
+        scale, dtype = "tame", torch.float64
     model = draw_model(plan, dice, dtype)
     reads = set(plan.reads)
     if dice.chance(0.1):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import combinations
 
 import torch
+from tests.nets import EDGE_FEATURES, FEATURES, RELATIONS
 from torch import Tensor
 from torch_geometric.data import Data
 
 from benchmarks.fuzz.dice import Dice
 
-FEATURES, EDGE_FEATURES, RELATIONS = 4, 3, 3
 Pairs = list[tuple[int, int]]
 
 # How far the numbers of a graph reach. Beyond "wide", float64 itself loses what is compared.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from tests.nets import EDGE_FEATURES, FEATURES, RELATIONS
 from tests.properties.odd_models import MIXERS, ByHand, Caching, PairLayer, SumLayer
 from torch import Tensor, nn
 from torch_geometric import nn as pyg
@@ -14,7 +15,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import degree, to_dense_batch
 
 from benchmarks.fuzz.dice import Dice
-from benchmarks.fuzz.graphs import EDGE_FEATURES, FEATURES, RELATIONS
+from benchmarks.fuzz.whole_models import ENDS_OF, ODD, OF_USERS, WHOLE
 
 WIDTH = 8
 Make = Callable[[Dice, int], nn.Module]
@@ -198,6 +199,7 @@ POOLS: dict[str, Callable[[int], Callable[[Tensor, Tensor], Tensor]]] = {
     "sorted": lambda width: pyg.SortAggregation(2),
     "padded": Padded,
 }
+_WHOLE = 0.3  # the share of models that are taken as a whole
 _TWICE_AS_WIDE = ("set to set", "sorted")
 ENDS: dict[str, Callable[[Tensor], Tensor]] = {
     "raw": lambda out: out,
@@ -209,7 +211,7 @@ ENDS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What a model is made of."""
+    """What a model is made of; one that is taken as a whole has its name in `whole`."""
 
     layers: tuple[str, ...]
     norm: str | None
@@ -220,6 +222,7 @@ class Plan:
     outputs: int
     end: str
     takes_object: bool
+    whole: str | None = None
 
     @property
     def reads(self) -> set[str]:
@@ -228,7 +231,20 @@ class Plan:
 
 
 def draw_plan(dice: Dice) -> Plan:
-    """Return what to build."""
+    """Return what to build, or which model of the tests to take."""
+    if dice.chance(_WHOLE):
+        return plan_of_whole(dice.choice(list(dice.choice([ODD, OF_USERS]))))
+    return plan_of_parts(dice)
+
+
+def plan_of_whole(name: str) -> Plan:
+    """Return the plan of a model of the tests."""
+    outputs, end, takes_object = ENDS_OF[name]
+    return Plan((), None, False, None, "sum", None, outputs, end, takes_object, name)
+
+
+def plan_of_parts(dice: Dice) -> Plan:
+    """Return a plan of random parts."""
     kinds = dice.some(list(LAYERS), dice.weighted({1: 0.6, 2: 0.4}))
     outputs = dice.weighted({1: 0.3, 2: 0.4, 4: 0.3})
     ends = {"raw": 0.7, "sigmoid": 0.3} if outputs == 1 else {"raw": 2, "log_probs": 1, "probs": 1}
@@ -304,6 +320,8 @@ class ObjectNet(nn.Module):
 
 def draw_model(plan: Plan, dice: Dice, dtype: torch.dtype) -> nn.Module:
     """Return a model of a plan whose outputs differ clearly between graphs."""
+    if plan.whole:
+        return WHOLE[plan.whole]().to(dtype).train(dice.chance(0.1))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(dice.getrandbits(32))
         net = Net(plan, dice)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from tests.reference.twin import edge_induced, spanning
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 
 from benchmarks.fuzz.cases import Case
+from benchmarks.fuzz.whole_models import never_called
 from eigsearch import SubgraphExplanation
 from eigsearch.inference.target import Target
 from eigsearch.inputs.edge_groups import Groups, make_groups
@@ -30,20 +31,16 @@ class Plain:
         return float(self.target(ex).phi(row))
 
     def output(self, data: Data) -> Tensor:
-        """Return what the model says about a graph."""
-        model, training = self.case.model, self.case.model.training
+        """Return what the model says about a graph, with no call before."""
+        model = never_called(self.case.model).eval()
         data = data.clone()
         data.edge_index = data.edge_index.long()
-        data.batch = torch.zeros(int(data.num_nodes), dtype=torch.long)
         read = {name: data[name] for name in self.case.plan.reads}
-        try:
-            model.eval()
-            with torch.no_grad():
-                if self.case.plan.takes_object:
-                    return model(data)
-                return model(data.x, data.edge_index, batch=data.batch, **read)
-        finally:
-            model.train(training)
+        with torch.no_grad():
+            batch = Batch.from_data_list([data])
+            if self.case.plan.takes_object:
+                return model(batch)
+            return model(batch.x, batch.edge_index, batch=batch.batch, **read)
 
     def target(self, ex: SubgraphExplanation) -> Target:
         """Return what is explained."""

@@ -88,8 +88,11 @@ ALWAYS: tuple[Callable[[Case, Answers], None], ...] = (
 
 
 def the_same_again(case: Case, answers: Answers) -> None:
+    # Where numbers of 1e30 drown others, the first run may find that an engine does not serve.
+    near = 1e-9 if case.scale == "extreme" else 0.0
     for one, again in zip(answers, case.answers(), strict=True):
-        promise(torch.equal(one.score, again.score), "the same scores in a second run")
+        same = torch.allclose(one.score, again.score, rtol=near, atol=0.0)
+        promise(same, "the same scores in a second run")
         promise(torch.equal(one.keep, again.keep), "the same subgraph in a second run")
 
 

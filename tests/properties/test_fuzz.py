@@ -11,7 +11,6 @@ from benchmarks.fuzz.__main__ import fuzz
 from benchmarks.fuzz.cases import Case, draw_case
 from benchmarks.fuzz.check import Tally, check_case
 from benchmarks.fuzz.dice import Dice
-from benchmarks.fuzz.graphs import FEATURES
 from benchmarks.fuzz.models import Plan, draw_model
 from benchmarks.fuzz.plain import Plain
 from benchmarks.fuzz.promises import SOMETIMES, renamed
@@ -20,6 +19,7 @@ from torch_geometric.data import Data
 
 from eigsearch.engines.batched import disjoint_union
 from eigsearch.inputs.instance import PreparedInstance
+from tests.nets import FEATURES
 
 
 def test_some_graphs_keep_every_promise() -> None:
