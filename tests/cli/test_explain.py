@@ -301,3 +301,24 @@ def test_explain_link_of_a_typed_set_prints_both_ends(run) -> None:
     found = run("explain", "--dataset", "Two-Ways", "--model", "hetero", "--link", "user:0,item:4")
     assert "user 0–item 4" in found.stdout
     assert "called as" in found.stdout.lower()
+
+
+def test_view_shows_a_link_by_its_ends(run, run_json, refused, own: Path) -> None:
+    run("explain", "--dataset", "Two-Ways", "--model", "hetero", "--index", "0:6", "--out", "out")
+    for text in ("user:2,item:16", "2,16"):
+        assert [row["link"] for row in run_json("view", "out", "--link", text)["rows"]] == [[2, 16]]
+    run("view", "out", "--link", "user:2,item:16", "--out", "link.html")
+    assert "user 2" in (own / "link.html").read_text()
+    assert "among user 0–item 0, user 1–item 8" in refused(
+        "view", "out", "--link", "item:2,user:16"
+    )
+    assert "about links (got --index)" in refused("view", "out", "--index", "0")
+
+
+def test_view_shows_typed_nodes_by_type_and_number(run, run_json, refused, own: Path) -> None:
+    command = ("explain", "--dataset", "Typed-Motifs", "--model", "hetero", "--node", "0:4")
+    run(*command, "--out", "out")
+    for text in ("center:1,center:3", "1,3"):
+        assert [row["node"] for row in run_json("view", "out", "--node", text)["rows"]] == [1, 3]
+    assert "center 3 (got center:9)" in refused("view", "out", "--node", "center:1,center:9")
+    assert "about nodes (got --link)" in refused("view", "out", "--link", "1,3")

@@ -87,7 +87,11 @@ ShownIndex = Annotated[
 ]
 ShownNode = Annotated[
     str | None,
-    typer.Option("--node", help="The nodes to show: 17 or 300:400. All by default."),
+    typer.Option("--node", help="The nodes to show: 17, 300:400 or paper:7. All by default."),
+]
+ShownLink = Annotated[
+    str | None,
+    typer.Option("--link", help="The link to show: 3,7 or user:3,movie:7. All by default."),
 ]
 Node = Annotated[
     str | None, _option("The nodes to explain on a node set: 17, 300:400, or : for all.", WHAT)

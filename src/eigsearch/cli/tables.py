@@ -64,7 +64,7 @@ def print_sentences(rows: Sequence[store.Row], manifest: store.Manifest, names: 
     sentences = [[row_subject(row), _sentence(row, manifest, names)] for row in rows[:_SHOWN]]
     print_table(names.title, [column, "explanation"], sentences)
     if len(rows) > _SHOWN:
-        flag = "--node" if column == "node" else "--index"
+        flag = {"graph": "--index"}.get(column, f"--{column}")
         print_line(f"… the first {_SHOWN} of {len(rows)}; {flag} chooses others.")
 
 

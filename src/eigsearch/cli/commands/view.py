@@ -14,6 +14,7 @@ def view(
     path: Annotated[Path, typer.Argument(help="What `eigsearch explain --out` wrote.")],
     index: flags.ShownIndex = None,
     node: flags.ShownNode = None,
+    link: flags.ShownLink = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -41,6 +42,8 @@ def view(
 
         eigsearch view results --index 3 --out picture.svg
 
+        eigsearch view links --link 3,7 --out link.html
+
         eigsearch view results --out summary.xlsx
 
         eigsearch view results --out pages/
@@ -55,7 +58,7 @@ def view(
     from eigsearch.visualization import Names
 
     manifest = store.read_manifest(store.ResultDirectory(path).manifest_path)
-    rows = select_rows(path, manifest, index, node)
+    rows = select_rows(path, manifest, index, node, link)
     names = Names.from_lists(manifest.config.get("dataset", str(path)), manifest.names)
     found = [store.explanation_of(row, manifest.options) for row in rows if not row["error"]]
     page = None if out is None else write_view(path, found, out, names, rows)
