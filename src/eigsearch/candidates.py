@@ -6,12 +6,12 @@ and materialises any range of them, so nothing holds candidates × groups in mem
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from math import comb
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -66,9 +66,25 @@ class RawOutputs:
     candidate_set: CandidateSet
 
 
-# A ranker or a search yields candidate sets and is sent one tensor for each: φ, or output rows.
-# A scheduler runs many of these generators in lockstep, so that their candidates share model calls.
-EvalCoroutine = Generator[Sequence[CandidateSet | RawOutputs], list[Tensor], Result]
+@dataclass(frozen=True, eq=False)
+class Together:
+    """A computation that is done for many searches at once, as one of short arrays costs calls.
+
+    Attributes:
+        compute: Returns the result of each of several arguments.
+        argument: The argument of this search.
+        kind: What arguments have to share in order to be computed together.
+    """
+
+    compute: Callable[[list[Any]], Sequence[Any]]
+    argument: Any
+    kind: Hashable = None
+
+
+# A ranker or a search yields candidate sets and is sent one tensor for each: φ, or output rows. Or
+# it yields a computation, and is sent its result. A scheduler runs many of these generators in
+# lockstep, so that their candidates share model calls, and their computations calls of NumPy.
+EvalCoroutine = Generator[Sequence[CandidateSet | RawOutputs] | Together, Any, Result]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from eigsearch.candidates import EvalCoroutine, LeaveOneOut
+from eigsearch.candidates import EvalCoroutine, LeaveOneOut, Together
 from eigsearch.engines import scheduler
 from eigsearch.engines.request import Request
 
@@ -59,3 +59,30 @@ def test_run_batched_error_of_a_job_is_raised() -> None:
 
     with pytest.raises(ValueError, match="here"):
         scheduler.run_batched([(torch, failing())], Widths())
+
+
+def test_run_batched_computations_of_a_kind_are_done_at_once_and_before_candidates() -> None:
+    calls: list[list[int]] = []
+
+    def doubled(numbers: list[int]) -> list[int]:
+        calls.append(numbers)
+        return [2 * number for number in numbers]
+
+    def computing(*numbers: int, kind: str = "") -> EvalCoroutine[list[int]]:
+        found: list[int] = []
+        for number in numbers:
+            result = yield Together(doubled, number, kind)
+            found += [result]
+        (scores,) = yield [LeaveOneOut(3)]
+        return [*found, int(scores[0])]
+
+    jobs: list[Any] = [
+        ("a", computing(1, 2)),
+        ("b", computing(5, kind="other")),
+        ("c", asking(4)),
+        ("d", computing(3)),
+    ]
+    engine = Widths()
+    assert scheduler.run_batched(jobs, engine) == [[2, 4, 2], [10, 2], [[3] * 4], [6, 2]]
+    assert calls == [[1, 3], [5], [2]]
+    assert engine.calls == [["a", "b", "c", "d"]]

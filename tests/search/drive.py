@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eigsearch.candidates import EvalCoroutine
+from eigsearch.candidates import EvalCoroutine, Together
 from eigsearch.inference.target import Target
 from eigsearch.ranking.ranking import Ranking, rank
 from eigsearch.search.base import Problem
@@ -35,12 +35,16 @@ def problem_of(
 
 def drive(steps: EvalCoroutine[Any], phi: Phi) -> tuple[Any, list[int]]:
     """Return what a coroutine returns when φ answers it, and how many rows it asked each time."""
-    asked, answers = [], None
+    asked: list[int] = []
+    answers: Any = None
     while True:
         try:
             candidate_sets = steps.send(answers)
         except StopIteration as stop:
             return stop.value, asked
+        if isinstance(candidate_sets, Together):
+            (answers,) = candidate_sets.compute([candidate_sets.argument])
+            continue
         asked.append(sum(map(len, candidate_sets)))
         answers = [phi(part.rows(0, len(part))).double() for part in candidate_sets]
 

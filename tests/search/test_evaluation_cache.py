@@ -90,6 +90,16 @@ def test_contains_needs_both_the_subgraph_and_its_complement() -> None:
     assert cache.contains(asked).tolist() == [True, True, False]
 
 
-def test_lookup_of_nothing_is_empty() -> None:
-    kept, removed = EvaluationCache(3).lookup()
-    assert len(kept) == len(removed) == 0
+def test_evaluated_phi_is_that_of_all_proposals_in_order_and_empty_once_forgotten() -> None:
+    cache = EvaluationCache(4)
+    parts = [part for part, _ in all_of(cache).values()]
+    for part in parts:
+        drive(cache.evaluate(part), linear(*WEIGHT))
+    (kept, removed), _ = drive(cache.evaluate(*parts), linear(*WEIGHT))
+    assert cache.evaluated_phi[0].tolist() == [*kept, *kept]
+    assert cache.evaluated_phi[1].tolist() == [*removed, *removed]
+    cache.forget_evaluated()
+    assert cache.evaluated == []
+    assert [len(side) for side in cache.evaluated_phi] == [0, 0]
+    _, asked = drive(cache.evaluate(*parts), linear(*WEIGHT))
+    assert asked == []

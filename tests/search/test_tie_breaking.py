@@ -18,6 +18,8 @@ from eigsearch.engines import BatchedEngine, Request, scheduler
 from eigsearch.inference.target import Target
 from eigsearch.ranking.ranking import rank
 from eigsearch.search import Problem, Refine
+from eigsearch.search.problems import Problems
+from eigsearch.search.segments import Segments
 from eigsearch.search.tie_breaking import (
     gain_tolerance,
     order_by_predicted_gain,
@@ -129,12 +131,31 @@ def test_log_odds_tell_promises_apart_where_probabilities_saturate() -> None:
     kept, removed = np.array([40.0, 60.0, -50.0, 60.0]), np.array([0.0, 0.0, 30.0, 1e-6])
     gain = problem().gain(kept, removed)
     assert gain[0] == gain[1]
-    assert order_by_predicted_gain(problem(), gain, kept, removed).tolist() == [1, 3, 0, 2]
+    assert order_of(problem(), gain, kept, removed) == [1, 3, 0, 2]
 
 
 def test_nothing_promises_nothing() -> None:
     nothing = np.zeros(0)
-    assert len(order_by_predicted_gain(problem("regression"), nothing, nothing, nothing)) == 0
+    assert order_of(problem("regression"), nothing, nothing, nothing) == []
+
+
+def test_order_by_predicted_gain_several_problems_is_the_order_of_each() -> None:
+    dice = np.random.default_rng(0)
+    counts = [4, 0, 9, 1]
+    columns = [np.round(dice.normal(size=(3, count)), 1) for count in counts]
+    for task in TASKS:
+        problems = [problem(task) for _ in counts]
+        joined = np.concatenate(columns, axis=1)
+        segments = Segments(np.array(counts))
+        found = segments.split(order_by_predicted_gain(Problems(problems), segments, *joined))
+        for start, own, values in zip(segments.ptr, found, columns, strict=False):
+            assert (own - start).tolist() == order_of(problem(task), *values)
+
+
+def order_of(problem: Problem, *columns: np.ndarray) -> list[int]:
+    """Return the order of the subgraphs of one problem."""
+    segments = Segments.of(columns[:1])
+    return order_by_predicted_gain(Problems([problem]), segments, *columns).tolist()
 
 
 @pytest.mark.parametrize("noise", [1e-12, -1e-12])

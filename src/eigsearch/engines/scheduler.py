@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Generic, Protocol
 
 from torch import Tensor
 
-from eigsearch.candidates import CandidateSet, EvalCoroutine, RawOutputs, Result
+from eigsearch.candidates import CandidateSet, EvalCoroutine, RawOutputs, Result, Together
 from eigsearch.engines import Request
 from eigsearch.inputs.instance import PreparedInstance
 
@@ -28,27 +28,50 @@ def run_batched(
     jobs: Sequence[tuple[PreparedInstance, EvalCoroutine[Result]]], engine: Engine
 ) -> list[Result]:
     """Run generators that yield families and are sent their scores; return what they return."""
-    results: dict[int, Result] = {}
-    asked: dict[int, Sequence[CandidateSet | RawOutputs]] = {}
-    answers: dict[int, list[Tensor]] = {}
-
-    def advance(number: int) -> None:
-        steps = jobs[number][1]
-        try:
-            asked[number] = steps.send(answers[number]) if number in answers else next(steps)
-        except StopIteration as stop:
-            results[number] = stop.value
-
-    waiting = list(range(len(jobs)))
-    while waiting:
-        for number in waiting:
-            advance(number)
-        waiting = [number for number in waiting if number not in results]
-        wanted = [(jobs[n][0], candidates) for n in waiting for candidates in asked[n]]
+    running = _Running(jobs)
+    while asked := running.candidates():
+        wanted = [(jobs[n][0], candidates) for n, sets in asked.items() for candidates in sets]
         found = iter(_evaluate(wanted, engine))
-        for number in waiting:
-            answers[number] = [next(found) for _ in asked[number]]
-    return [results[number] for number in range(len(jobs))]
+        running.send({number: [next(found) for _ in sets] for number, sets in asked.items()})
+    return [running.results[number] for number in range(len(jobs))]
+
+
+class _Running(Generic[Result]):
+    """Generators that run in lockstep, what each asks for, and what the finished ones returned."""
+
+    def __init__(self, jobs: Sequence[tuple[PreparedInstance, EvalCoroutine[Result]]]) -> None:
+        self.results: dict[int, Result] = {}
+        self._jobs = jobs
+        self._asked: dict[int, Sequence[CandidateSet | RawOutputs] | Together] = {}
+        self.send(dict.fromkeys(range(len(jobs))))
+
+    def send(self, answers: Mapping[int, Any]) -> None:
+        """Send each generator its answer, and note what it asks for next."""
+        for number, answer in answers.items():
+            self._advance(number, answer)
+
+    def _advance(self, number: int, answer: Any) -> None:
+        try:
+            self._asked[number] = self._jobs[number][1].send(answer)
+        except StopIteration as stop:
+            self.results[number] = stop.value
+            self._asked.pop(number, None)
+
+    def candidates(self) -> dict[int, Sequence[CandidateSet | RawOutputs]]:
+        """Return the candidates that are asked for, once all other computations are done."""
+        while computations := self._computations():
+            for (compute, _), arguments in computations.items():
+                found = compute(list(arguments.values()))
+                self.send(dict(zip(arguments, found, strict=True)))
+        return {n: asks for n, asks in self._asked.items() if not isinstance(asks, Together)}
+
+    def _computations(self) -> dict[tuple[Any, Hashable], dict[int, Any]]:
+        """Return the arguments of computations that are asked for, by what is computed at once."""
+        wanted: dict[tuple[Any, Hashable], dict[int, Any]] = {}
+        for number, asks in self._asked.items():
+            if isinstance(asks, Together):
+                wanted.setdefault((asks.compute, asks.kind), {})[number] = asks.argument
+        return wanted
 
 
 def _evaluate(

@@ -20,7 +20,7 @@ from eigsearch.candidates import (
 )
 
 Array = np.ndarray
-Build = Callable[[list[int]], CandidateSet]
+Build = Callable[[Array], CandidateSet]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class Proposals:
             self.size[entries],
             self.key[entries],
             lambda chosen: self.rows(entries[chosen]),
-            lambda chosen: self.kept(entries[chosen].tolist()),
-            lambda chosen: self.removed(entries[chosen].tolist()),
+            lambda chosen: self.kept(entries[chosen]),
+            lambda chosen: self.removed(entries[chosen]),
         )
 
 
@@ -60,18 +60,22 @@ class EvaluationCache:
 
     Each group has a fixed random number, and the key of a subset is the exclusive or of its groups:
     the key of a toggle, a prefix or a complement needs no row.
+
+    Attributes:
+        group_key: The random number of each group.
+        evaluated: What was evaluated.
     """
 
     def __init__(self, groups: int) -> None:
-        self._group_key = _group_keys(groups)
-        self._full_key = np.bitwise_xor.reduce(self._group_key)
-        self._phi: dict[int, float] = {}
+        self.group_key = _group_keys(groups)
+        self._full_key = np.bitwise_xor.reduce(self.group_key)
+        self._slot: dict[int, int] = {}  # where φ of each candidate is, by its key
+        self._phi = np.empty(0)
         self.evaluated: list[Proposals] = []
-        self.evaluations = 0
+        self._evaluated_slots: list[tuple[Array, Array]] = []
 
     def toggles(self, base: Array, order: Array) -> Proposals:
         """Return the subgraphs with one group of `order` added or taken out."""
-        groups = order.tolist()
         kept, removed = torch.from_numpy(base), torch.from_numpy(~base)
 
         def rows(entries: Array) -> Array:
@@ -81,15 +85,17 @@ class EvaluationCache:
 
         return Proposals(
             np.count_nonzero(base) + np.where(base[order], -1, 1),
-            np.bitwise_xor.reduce(self._group_key[base]) ^ self._group_key[order],
+            np.bitwise_xor.reduce(self.group_key[base]) ^ self.group_key[order],
             rows,
-            lambda entries: SingleFlips(kept, [groups[i] for i in entries]),
-            lambda entries: SingleFlips(removed, [groups[i] for i in entries]),
+            lambda entries: SingleFlips(kept, order[entries].tolist()),
+            lambda entries: SingleFlips(removed, order[entries].tolist()),
         )
 
-    def prefixes(self, order: Tensor, sizes: Sequence[int]) -> Proposals:
-        """Return the first k groups of an order, for each size k."""
+    def prefixes(self, order: Tensor, sizes: Sequence[int], key: Array | None = None) -> Proposals:
+        """Return the first k groups of an order, for each size k, with their keys if known."""
         size = np.asarray(sizes, np.int64)
+        if key is None:
+            key = np.bitwise_xor.accumulate(self.group_key[order.numpy()])[size - 1]
 
         def rows(entries: Array) -> Array:
             rows = np.empty((len(entries), len(order)), bool)
@@ -98,65 +104,93 @@ class EvaluationCache:
 
         return Proposals(
             size,
-            np.bitwise_xor.accumulate(self._group_key[order.numpy()])[size - 1],
+            key,
             rows,
-            lambda entries: Prefixes(order, [sizes[i] for i in entries]),
-            lambda entries: Complements(order, [sizes[i] for i in entries]),
+            lambda entries: Prefixes(order, size[entries].tolist()),
+            lambda entries: Complements(order, size[entries].tolist()),
         )
 
-    def rows(self, mask: Array) -> Proposals:
-        """Return the subgraphs given as rows of a keep-mask."""
+    def rows(self, mask: Array, key: Array | None = None) -> Proposals:
+        """Return the subgraphs given as rows of a keep-mask, with their keys if known."""
+        if key is None:
+            key = np.bitwise_xor.reduce(np.where(mask, self.group_key, 0), axis=1)
         return Proposals(
             mask.sum(axis=1),
-            np.bitwise_xor.reduce(np.where(mask, self._group_key, 0), axis=1),
+            key,
             mask.__getitem__,
             lambda entries: ExplicitMasks(torch.from_numpy(mask[entries])),
             lambda entries: ExplicitMasks(torch.from_numpy(~mask[entries])),
         )
 
+    @property
+    def evaluations(self) -> int:
+        """The number of candidates that were evaluated."""
+        return len(self._phi)
+
     def evaluate(self, *proposals: Proposals) -> EvalCoroutine[tuple[Array, Array]]:
         """Evaluate what is not cached; return φ of each subgraph and of each complement."""
-        pending: list[list[int]] = []
-        candidate_sets: list[CandidateSet] = []
+        slots: list[tuple[Array, Array]] = []
+        pending: list[tuple[Array, CandidateSet]] = []
         for part in proposals:
-            for key, build in ((part.key, part.kept), (part.key ^ self._full_key, part.removed)):
-                keys = key.tolist()
-                missing = [i for i, value in enumerate(keys) if value not in self._phi]
-                if missing:
-                    pending.append([keys[i] for i in missing])
-                    candidate_sets.append(build(missing))
-                    self._phi.update(dict.fromkeys(pending[-1], 0.0))  # reserved: evaluated once
-        pending, candidate_sets = _merge_explicit_masks(pending, candidate_sets)
-        results = (yield candidate_sets) if candidate_sets else []
-        for keys, phi in zip(pending, results, strict=True):
-            self._phi.update(zip(keys, phi.tolist(), strict=True))
-            self.evaluations += len(keys)
+            both = (part.key, part.kept), (part.key ^ self._full_key, part.removed)
+            kept, removed = (self._reserve(key, build, pending) for key, build in both)
+            slots.append((kept, removed))
+        if pending:
+            pending = _merge_explicit_masks(pending)
+            found = yield [candidate_set for _, candidate_set in pending]
+            phi = np.empty(len(self._slot))
+            phi[: len(self._phi)] = self._phi
+            for (slot, _), values in zip(pending, found, strict=True):
+                phi[slot] = values.numpy()
+            self._phi = phi
         self.evaluated += proposals
-        return self.lookup(*proposals)
+        self._evaluated_slots += slots
+        return self._values(slots)
 
-    def lookup(self, *proposals: Proposals) -> tuple[Array, Array]:
-        """Return φ of each evaluated subgraph, and of each complement."""
-        key = np.concatenate([part.key for part in proposals]) if proposals else self._group_key[:0]
-        return self._values(key), self._values(key ^ self._full_key)
+    def _reserve(
+        self, key: Array, build: Build, pending: list[tuple[Array, CandidateSet]]
+    ) -> Array:
+        """Return where φ of each candidate is, or will be: those that are new become pending."""
+        slot, known = self._slot, len(self._slot)
+        slots = np.array([slot.setdefault(each, len(slot)) for each in key.tolist()], np.int64)
+        new = (slots >= known).nonzero()[0]
+        if len(new):
+            pending.append((slots.take(new), build(new)))
+        return slots
+
+    @property
+    def evaluated_phi(self) -> tuple[Array, Array]:
+        """Φ of each subgraph in `evaluated`, and of each complement."""
+        return self._values(self._evaluated_slots)
+
+    def forget_evaluated(self) -> None:
+        """Empty `evaluated`; φ stays known."""
+        self.evaluated.clear()
+        self._evaluated_slots.clear()
 
     def contains(self, proposals: Proposals) -> Array:
         """Return which subgraphs were evaluated before."""
         pairs = zip(proposals.key.tolist(), (proposals.key ^ self._full_key).tolist(), strict=True)
         return np.array(
-            [kept in self._phi and removed in self._phi for kept, removed in pairs], bool
+            [kept in self._slot and removed in self._slot for kept, removed in pairs], bool
         )
 
-    def _values(self, key: Array) -> Array:
-        return np.fromiter(map(self._phi.__getitem__, key.tolist()), float, len(key))
+    def _values(self, slots: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+        if not slots:
+            return self._phi[:0], self._phi[:0]
+        kept, removed = (np.concatenate(side) for side in zip(*slots, strict=True))
+        return self._phi.take(kept), self._phi.take(removed)
 
 
 def rows_of(proposals: Sequence[Proposals], entries: Array) -> Array:
     """Return the keep-masks of ascending entries, numbered through all proposals."""
     ends = np.cumsum([len(part) for part in proposals])
-    found = np.split(entries, np.searchsorted(entries, ends[:-1]))
-    starts = ends - [len(part) for part in proposals]
-    parts = zip(proposals, found, starts, strict=True)
-    masks = [part.rows(own - start) for part, own, start in parts if len(own)]
+    bounds = np.searchsorted(entries, ends).tolist()
+    masks, start, first = [], 0, 0
+    for part, end, stop in zip(proposals, ends.tolist(), bounds, strict=True):
+        if stop > start:
+            masks.append(part.rows(entries[start:stop] - first))
+        start, first = stop, end
     return np.concatenate(masks) if masks else proposals[0].rows(entries)
 
 
@@ -166,14 +200,12 @@ def _group_keys(groups: int) -> Array:
 
 
 def _merge_explicit_masks(
-    pending: list[list[int]], candidate_sets: list[CandidateSet]
-) -> tuple[list[list[int]], list[CandidateSet]]:
+    pending: list[tuple[Array, CandidateSet]],
+) -> list[tuple[Array, CandidateSet]]:
     """Merge the explicit masks into one candidate set: each set is a call of an engine."""
-    pairs = list(zip(pending, candidate_sets, strict=True))
-    explicit = [(keys, part.mask) for keys, part in pairs if isinstance(part, ExplicitMasks)]
+    explicit = [(slot, part.mask) for slot, part in pending if isinstance(part, ExplicitMasks)]
     if len(explicit) < 2:
-        return pending, candidate_sets
-    others = [pair for pair in pairs if not isinstance(pair[1], ExplicitMasks)]
-    rows = ExplicitMasks(torch.cat([mask for _, mask in explicit]))
-    others.append(([key for keys, _ in explicit for key in keys], rows))
-    return [keys for keys, _ in others], [candidate_set for _, candidate_set in others]
+        return pending
+    others = [pair for pair in pending if not isinstance(pair[1], ExplicitMasks)]
+    slots, masks = zip(*explicit, strict=True)
+    return [*others, (np.concatenate(slots), ExplicitMasks(torch.cat(masks)))]

@@ -60,7 +60,7 @@ def near_optimal_cached(
         np.concatenate([getattr(part, name) for part in cache.evaluated])
         for name in ("size", "key")
     )
-    gains = problem.gain(*cache.lookup(*cache.evaluated))
+    gains = problem.gain(*cache.evaluated_phi)
     near = np.flatnonzero((size >= smallest) & (size <= largest) & (gains >= gain - tolerance))
     near = np.sort(near[np.unique(key[near], return_index=True)[1]])
     rows = rows_of(cache.evaluated, near)

@@ -6,6 +6,8 @@ import numpy as np
 
 from eigsearch._utils import tolerances
 from eigsearch.search.base import Array, Problem
+from eigsearch.search.problems import Problems
+from eigsearch.search.segments import Segments
 
 
 def gain_tolerance(problem: Problem, phi_kept: Array, phi_removed: Array) -> float:
@@ -32,23 +34,20 @@ def order_descending(value: Array, tolerance: float) -> tuple[Array, tuple[int, 
 
 
 def order_by_predicted_gain(
-    problem: Problem, objective: Array, phi_kept: Array, phi_removed: Array
+    problems: Problems, segments: Segments, objective: Array, phi_kept: Array, phi_removed: Array
 ) -> Array:
     """Return the descending order of subgraphs by predicted objective, then by predicted φ.
 
     Where probabilities saturate, gains tie, and log-odds still differ. What ties in both stays in
-    order.
+    order. Subgraphs of one problem come after those of the other.
     """
-    contrast = problem.contrast(phi_kept, phi_removed)
-    first = tie_number(objective, gain_tolerance(problem, phi_kept, phi_removed))
-    second = tie_number(contrast, score_tolerance(problem, contrast))
-    return np.argsort(first * len(second) + second, kind="stable")
+    contrast = problems.contrast(segments, phi_kept, phi_removed)
+    tolerance = problems.gain_tolerance(segments, phi_kept, phi_removed)
+    first = segments.tie_numbers(objective, tolerance)
+    second = segments.tie_numbers(contrast, problems.score_tolerance(segments, contrast))
+    return np.lexsort((second, first, segments.owner))
 
 
 def tie_number(value: Array, tolerance: float) -> Array:
     """Return the number of the tie that each value is in, counted from the highest."""
-    order = np.argsort(-value)  # need not be stable: equal values are one tie
-    apart = value[order[:-1]] - value[order[1:]] > tolerance
-    tie = np.zeros(len(order), np.int64)
-    tie[order[1:]] = apart.cumsum()
-    return tie
+    return Segments.of([value]).tie_numbers(value, np.array([tolerance]))

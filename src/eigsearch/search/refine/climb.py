@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from eigsearch.candidates import EvalCoroutine
+from eigsearch.candidates import EvalCoroutine, Together
 from eigsearch.ranking.ranking import Ranking
 from eigsearch.search.base import Array, Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
 from eigsearch.search.evaluation_cache import EvaluationCache, Proposals, rows_of
 from eigsearch.search.near_optimal import near_optimal_cached
-from eigsearch.search.refine.pairs import propose_units
+from eigsearch.search.refine.moves import Moves, Surroundings, propose_moves
 from eigsearch.search.refine.surrogate import MAX_GROUPS, propose
-from eigsearch.search.refine.units import Units, rank_ties, tied_units
-from eigsearch.search.reranking import evaluate_sweep, rank_around
+from eigsearch.search.refine.units import rank_ties
+from eigsearch.search.reranking import evaluate_sweep
 from eigsearch.search.tie_breaking import gain_tolerance
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class _Climb:
         whole = problem.ranking.whole_ties(*problem.allowed) if not problem.connected else None
         if whole is None:
             return state, None, curve
-        self.cache.evaluated.clear()  # prefixes that split ties are no equally good answers
+        self.cache.forget_evaluated()  # prefixes that split ties are no equally good answers
         self.path.clear()
         start, _ = yield from self._best_prefix(whole)
         return start, state, curve
@@ -141,50 +141,21 @@ class _Climb:
         return state
 
     def _best_move(self, state: _State, sweep: bool) -> EvalCoroutine[_State]:
-        """Return the best subgraph in reach; if none is better by the tolerance, this one.
-
-        Toggles that tie, as those of symmetric edges do, move together: which of them would move
-        alone could only depend on how the graph is numbered.
-        """
-        problem, cache = self.problem, self.cache
-        singles = cache.toggles(state.keep, self.order)
-        phi = yield from cache.evaluate(singles)
-        units = tied_units(problem, 2 * self.rank_ties + state.keep[self.order], *phi)
-        alone = units.first[units.size == 1]
-        proposals = [singles.take(alone), self._propose_units(state, units, *phi)]
-        if sweep:
-            proposals.append(self._propose_sweep(state, *phi))
-        while sum(map(len, proposals[1:])) > self._remaining:
+        """Return the best subgraph in reach; if none is better by the tolerance, this one."""
+        singles = self.cache.toggles(state.keep, self.order)
+        phi = yield from self.cache.evaluate(singles)
+        around = Surroundings(
+            self.options, self.problem, self.cache, self.rank_ties,
+            state.keep, state.phi_kept, state.phi_removed, *phi, sweep,
+        )  # fmt: skip
+        moves: Moves = yield Together(propose_moves, around, around.kind)
+        proposals = [moves.units] if moves.sweep is None else [moves.units, moves.sweep]
+        while sum(map(len, proposals)) > self._remaining:
             proposals.pop()
-        more = yield from cache.evaluate(*proposals[1:])
+        more = yield from self.cache.evaluate(*proposals)
+        alone = moves.alone
         values = (np.append(column[alone], extra) for column, extra in zip(phi, more, strict=True))
-        return self._best_of(state, proposals, *values)
-
-    def _propose_units(
-        self, state: _State, units: Units, phi_kept: Array, phi_removed: Array
-    ) -> Proposals:
-        """Return the best predicted moves of tied units and of pairs of units."""
-        inside = state.keep[self.order]
-        change = np.where(inside[units.first], -units.size, units.size)
-        effects = (
-            np.append(units.sums(phi_kept - state.phi_kept), state.phi_kept),
-            np.append(units.sums(phi_removed - state.phi_removed), state.phi_removed),
-        )
-        size = np.append(change, np.count_nonzero(inside))
-        toggled = propose_units(
-            self.problem, units, size, effects, self._objective, self.options.pairs
-        )
-        rows = np.empty_like(toggled)
-        rows[:, self.order] = inside ^ toggled
-        return self.cache.rows(rows[self.problem.admits(rows)])
-
-    def _propose_sweep(self, state: _State, phi_kept: Array, phi_removed: Array) -> Proposals:
-        """Return the prefixes of the ranking around the current subgraph that split no tie."""
-        phi = np.append(phi_kept, state.phi_kept), np.append(phi_removed, state.phi_removed)
-        contrast = self.problem.contrast(*phi)
-        ranking = rank_around(self.problem, state.keep, contrast[-1], contrast[:-1])
-        sizes = ranking.cuts_between(*self.problem.allowed)
-        return self.cache.prefixes(ranking.order, sizes)
+        return self._best_of(state, [singles.take(alone), *proposals], *values)
 
     def _best_of(
         self, state: _State, proposals: Sequence[Proposals], phi_kept: Array, phi_removed: Array

@@ -10,7 +10,9 @@ import numpy as np
 
 from eigsearch.search.base import Array, Problem
 from eigsearch.search.evaluation_cache import EvaluationCache
+from eigsearch.search.problems import Problems
 from eigsearch.search.refine.units import Units, rank_ties, tied_units
+from eigsearch.search.segments import Segments
 from eigsearch.search.tie_breaking import order_by_predicted_gain, score_tolerance, tie_number
 
 MAX_GROUPS = 16  # a larger graph needs far more evaluations before a fit predicts anything
@@ -75,7 +77,7 @@ def fit_surrogate(problem: Problem, cache: EvaluationCache) -> QuadraticSurrogat
     rows = np.concatenate([part.rows(np.arange(len(part))) for part in cache.evaluated])
     key = np.concatenate([part.key for part in cache.evaluated])
     first = np.unique(key, return_index=True)[1]
-    phi_kept, phi_removed = cache.lookup(*cache.evaluated)
+    phi_kept, phi_removed = cache.evaluated_phi
     rows, phi = (
         np.concatenate([rows[first], ~rows[first]]),
         np.concatenate([phi_kept[first], phi_removed[first]]),
@@ -107,8 +109,9 @@ def propose(problem: Problem, cache: EvaluationCache, objective: Objective, coun
     predicted = objective(problem.gain(*phi), _sizes_of_toggled(rows, units.size))
     predicted[:, np.tri(len(units), k=-1, dtype=bool)] = -np.inf  # (i, j) is (j, i)
     entries = np.nonzero(predicted > -np.inf)
-    columns = (column[entries] for column in (predicted, *phi))
-    best = order_by_predicted_gain(problem, *columns)[:_LONG_LIST]
+    columns = [column[entries] for column in (predicted, *phi)]
+    together = Problems([problem]), Segments.of(columns[:1])
+    best = order_by_predicted_gain(*together, *columns)[:_LONG_LIST]
     found = _toggled(rows, *(index[best] for index in entries))
     return _new_rows(cache, found[:, units.member])[:count]
 

@@ -8,7 +8,10 @@ import numpy as np
 
 from eigsearch.ranking.ranking import Ranking
 from eigsearch.search.base import Array, Problem
-from eigsearch.search.tie_breaking import score_tolerance, tie_number
+from eigsearch.search.problems import Problems
+from eigsearch.search.segments import Segments
+
+_LARGEST_KEY = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +44,23 @@ def tied_units(problem: Problem, tie: Array, *values: Array) -> Units:
         tie: A number for each group; units come in ascending order of it.
         values: Numbers in units of φ, each `[G]`.
     """
+    return joint_units(Problems([problem]), Segments.of([tie]), tie, *values)
+
+
+def joint_units(problems: Problems, groups: Segments, tie: Array, *values: Array) -> Units:
+    """Return the tied units of several problems, numbered through.
+
+    Args:
+        problems: The problems.
+        groups: Which groups are those of which problem.
+        tie: A number for each group, in ascending order of problems.
+        values: Numbers in units of φ, one for each group.
+    """
+    most = int(groups.counts.max())
     for value in values:
-        tie = tie * len(tie) + tie_number(value, score_tolerance(problem, value))
+        if int(tie.max()) >= _LARGEST_KEY // most:
+            tie = np.unique(tie, return_inverse=True)[1]
+        tie = tie * most + groups.tie_numbers(value, problems.score_tolerance(groups, value))
     _, first, member, size = np.unique(
         tie, return_index=True, return_inverse=True, return_counts=True
     )
