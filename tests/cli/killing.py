@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
+import os
 import signal
 import sys
+import tempfile
 import time
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -23,35 +25,64 @@ CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["eigsearch.parallel.worker", "eigsearch.cli.app"])
 
 
-def stop_writing(directory: Any, files: int) -> None:
-    """Let no call of `directory.write` return after so many: the process then waits to be killed.
+def stop_writing(writer: Any, files: int, mark: Path | None = None) -> None:
+    """Let no call of `writer.write` begin after so many: the process then waits to be ended.
 
-    However late the process that is to kill it looks, it is not done.
+    However late the process that is to end it looks, it is not done. Short naps, because a signal
+    that comes right before a long one would not end it.
+
+    Args:
+        writer: A class with a method `write`.
+        files: How many calls go through.
+        mark: A file to make when the first call waits.
     """
-    write, calls = directory.write, itertools.count(1)
+    write, calls = writer.write, itertools.count(1)
 
     def stopping(self: object, *content: object) -> None:
+        if next(calls) > files:
+            if mark is not None:
+                mark.touch()
+            for _ in range(60_000):  # an end, so that no process stays where a test was interrupted
+                time.sleep(0.01)
         write(self, *content)
-        if next(calls) >= files:
-            time.sleep(600)  # an end, so that no process stays where a test was interrupted
 
-    directory.write = stopping
+    writer.write = stopping
 
 
-def command(out: Path, files: int | None, *more: str) -> None:
+def command(
+    out: Path, environment: dict[str, str], writer: Any, files: int | None, *more: str
+) -> None:
     from eigsearch.cli import main
 
+    os.environ.clear()  # the fork server may be from a test that had another one
+    os.environ.update(environment)
+    tempfile.tempdir = None
     if files is not None:
-        stop_writing(store.ResultDirectory, files)
+        stop_writing(writer, files, out.with_suffix(".held"))
     sys.argv = ["eigsearch", *COMMAND, "--shard-size", "4", "--out", str(out), *more]
     sys.stdout = sys.stderr = out.with_suffix(".log").open("a")
     main()
 
 
-def start(out: Path, files: int | None, *more: str) -> BaseProcess:
-    process = CONTEXT.Process(target=command, args=(out, files, *more))
+def start(
+    out: Path, files: int | None, *more: str, writer: Any = store.ResultDirectory
+) -> BaseProcess:
+    arguments = (out, dict(os.environ), writer, files, *more)
+    process = CONTEXT.Process(target=command, args=arguments)
     process.start()
     return process
+
+
+def stop(out: Path, number: int, *more: str) -> int | None:
+    """Start the command, send its main thread a signal while it waits; return the exit code."""
+    process = start(out, 2, *more, writer=store.Writer)
+    while process.is_alive() and not out.with_suffix(".held").exists():
+        time.sleep(0.01)
+    assert process.is_alive(), out.with_suffix(".log").read_text()
+    assert process.pid is not None
+    os.kill(process.pid, number)
+    process.join()
+    return process.exitcode
 
 
 def finish(out: Path, *more: str) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.killing import SHARDS, finish, start, written
+from tests.cli.killing import finish, stop, written
+
+FEW = ("--index", "400:412")  # three shards
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)]
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        (signal.SIGTERM, 128 + signal.SIGTERM),
+        (signal.SIGHUP, 128 + signal.SIGHUP),
+    ],
 )
 def test_explain_told_to_stop_cleans_up_and_goes_on(
     tmp_path: Path, number: int, code: int, monkeypatch: pytest.MonkeyPatch
@@ -21,17 +26,12 @@ def test_explain_told_to_stop_cleans_up_and_goes_on(
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     out = tmp_path / "out"
-    process = start(out, None, "--workers", "2")
-    while process.is_alive() and written(out) < 2:
-        time.sleep(0.01)
-    assert process.pid is not None
-    os.kill(process.pid, number)
-    process.join(60)
-    assert process.exitcode == code, out.with_suffix(".log").read_text()
-    assert written(out) < SHARDS
-    # PyG writes files of its own there, which processes that end early leave behind.
-    assert [path for path in (tmp_path / "tmp").iterdir() if path.is_dir()] == []
+    assert stop(out, number, "--workers", "2", *FEW) == code, out.with_suffix(".log").read_text()
+    assert written(out) == 2
+    # PyG and torch have files of their own there, which they leave behind.
+    assert list((tmp_path / "tmp").glob("pymp-*")) == []
     said = out.with_suffix(".log").read_text()
+    assert "Traceback" not in said
     assert ("Repeat the command to go on" in said) == (number == signal.SIGINT)
-    finish(out)
-    assert written(out) == SHARDS
+    finish(out, *FEW)
+    assert written(out) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from eigsearch.errors import EigsearchError
 from eigsearch.models import zoo
 from eigsearch.options import Options
 from eigsearch.parallel import Progress, explain_to, perform
-from tests.cli.killing import SHARDS, content, finish, kill_after, written
+from tests.cli.killing import SHARDS, content, finish, kill_after, stop, written
 from tests.parallel.networks import Choosy, Slow
 from tests.parallel.test_process_pool import Tell
 from tests.parallel.test_run_to_directory import broken, row_bytes
@@ -137,6 +138,16 @@ def test_a_killed_driver_continues(cluster, tmp_path: Path) -> None:
     assert 3 <= written(tmp_path / "out") < SHARDS
     finish(tmp_path / "out", "--ray", cluster.address)
     assert content(tmp_path / "out") == content(tmp_path / "calm")
+
+
+def test_a_driver_told_to_stop_ends_as_without_ray(cluster, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert (
+        stop(out, signal.SIGTERM, "--ray", cluster.address, "--index", "400:412")
+        == 128 + signal.SIGTERM
+    )
+    assert "SIGTERM received" not in out.with_suffix(".log").read_text()  # by Ray's own handler
+    assert written(out) == 2
 
 
 def test_a_node_killed_without_grace_loses_no_row(cluster, tmp_path: Path) -> None:

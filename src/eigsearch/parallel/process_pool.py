@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from queue import SimpleQueue
-from threading import Thread
+from multiprocessing.connection import wait
 from typing import Generic
 
 from eigsearch.errors import ModelError
 from eigsearch.parallel.backend import Job, R, S
 from eigsearch.parallel.pickling import pack
-from eigsearch.parallel.worker_main import PackedWorker, result_of
+from eigsearch.parallel.signals import delayed_signals
+from eigsearch.parallel.worker_main import result_of
+from eigsearch.parallel.worker_process import start_process
 
-_SAFE_PATH = "PYTHONSAFEPATH"
-_PRELOAD = ["eigsearch.parallel.worker"] if sys.version_info >= (3, 11) else []
 _DEATHS = 5  # workers that die of a shard before the run stops
 
 
@@ -40,7 +34,7 @@ class _Worker(Generic[S, R]):
 
     def __init__(self, packed_job: bytes) -> None:
         self.connection, child_end = multiprocessing.Pipe()
-        self.process = _start(child_end)
+        self.process = start_process(child_end)
         child_end.close()  # so that the connection ends with the process
         self.tasks: deque[_Task[S]] = deque()
         self._send(packed_job)
@@ -103,7 +97,8 @@ class _Pool(Generic[S, R]):
             self.busy.remove(worker)
             worker.stop()
         while len(self.busy) < self._count and self._has_waiting(1):
-            self.busy.append(_Worker(self._job))
+            with delayed_signals():  # so that none is left half started, or not in the list
+                self.busy.append(_Worker(self._job))
             self._fill(1)
         self._fill(2)
 
@@ -151,71 +146,3 @@ def in_processes(job: Job[S, R], shards: Iterable[S], count: int) -> Iterator[R]
     finally:
         for worker in pool.busy:
             worker.stop()
-
-
-def _start(connection: Connection) -> BaseProcess:
-    """Start a process that serves a connection.
-
-    A fork server imports torch once and forks from there, so a worker starts in milliseconds.
-    """
-    arguments = (connection, dict(os.environ))
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        process: BaseProcess = multiprocessing.get_context("spawn").Process(
-            target=_serve, args=arguments, daemon=True
-        )
-    else:
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(_PRELOAD)
-        process = context.Process(target=_serve, args=arguments, daemon=True)
-    with _safe_path():
-        process.start()
-    return process
-
-
-@contextmanager
-def _safe_path() -> Iterator[None]:
-    """Keep the current directory off the import path of interpreters that are started.
-
-    A fork server is started as `python -c …`, which puts the current directory first: what it
-    preloads would come from a `torch_geometric.py` that happens to lie there. Python 3.10 does not
-    know the variable, so there the server preloads nothing.
-    """
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
-
-
-def _serve(connection: Connection, environment: dict[str, str]) -> None:
-    """Run in the worker: receive the job, then shards, until the connection closes."""
-    os.environ.clear()  # a fork server keeps the environment of its start
-    os.environ.update(environment)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
-    os.environ["OMP_NUM_THREADS"] = "1"
-    inbox: SimpleQueue[bytes | None] = SimpleQueue()
-    Thread(target=_receive, args=(connection, inbox), daemon=True).start()
-    arrivals = iter(inbox.get, None)
-    try:
-        for job in arrivals:
-            process = PackedWorker(job)
-            for shard in arrivals:
-                connection.send_bytes(process(shard))
-    except OSError:  # the parent has ended
-        return
-
-
-def _receive(connection: Connection, inbox: SimpleQueue[bytes | None]) -> None:
-    """Read incoming shards while the worker computes, with None at the end.
-
-    Otherwise parent and worker could both block on a full pipe.
-    """
-    try:
-        while True:
-            inbox.put(connection.recv_bytes())
-    except (EOFError, OSError):
-        inbox.put(None)

@@ -9,6 +9,7 @@ from typing import Any
 from eigsearch.errors import MissingExtraError
 from eigsearch.parallel.backend import Job, R, S
 from eigsearch.parallel.pickling import pack
+from eigsearch.parallel.signals import kept_sigterm_handler
 from eigsearch.parallel.worker_main import PackedWorker, result_of
 
 _AUTO = "auto"
@@ -70,7 +71,8 @@ class _Connection:
 
     def __enter__(self) -> None:
         if self._ours:
-            self._start()
+            with kept_sigterm_handler():
+                self._start()
         context = self._ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.print_on_execution_start = False
