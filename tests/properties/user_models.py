@@ -38,6 +38,20 @@ class Holder:
     centre: Tensor | None = None
 
 
+class Slotted:
+    """Another one, without a dict."""
+
+    __slots__ = ("centre",)
+
+    def __init__(self) -> None:
+        self.centre: Tensor | None = None
+
+
+def centred(x: Tensor) -> Tensor:
+    """Subtract what is kept as an attribute of this function."""
+    return x - vars(centred).setdefault("centre", x.mean(dim=0))
+
+
 class UserModel(nn.Module):
     """Two layers and a head; a routine, chosen by its name, puts them together."""
 
@@ -54,7 +68,10 @@ class UserModel(nn.Module):
         self.routine = (ROUTINES | OF_OBJECTS)[routine]
         self.kept: dict[Any, Tensor] = {}
         self.box: list[Any] = [None]
-        self.holder = Holder()
+        self.log: list[Any] = []
+        self.nested: dict[str, dict[str, Tensor]] = {"inner": {}}
+        self.holder, self.slotted = Holder(), Slotted()
+        self.register_buffer("centre", torch.zeros(FEATURES))
         self.last: Any = None
         self.register_buffer("calls", torch.zeros(()))
         self.double().eval()
@@ -68,9 +85,11 @@ class UserModel(nn.Module):
 
 def nothing_is_kept(model: UserModel) -> bool:
     """Return whether a model is as if it never was called."""
-    outside = OF_SHAPE or UserModel.of_class or OF_FIRST["calls"] or CENTRE is not None
-    inside = model.kept or model.last or model.box[0] is not None or vars(model.holder)
-    return not outside and not inside and OF_FIRST["centre"] is None
+    outside = OF_SHAPE or UserModel.of_class or OF_FIRST["calls"] or vars(centred)
+    inside = model.kept or model.nested["inner"] or vars(model.holder) or bool(model.centre.any())
+    singles = [OF_FIRST["centre"], CENTRE, model.last, model.box[0], model.slotted.centre]
+    logged = any(isinstance(item, Tensor) for item in model.log)
+    return not outside and not inside and not logged and all(one is None for one in singles)
 
 
 def forget() -> None:
@@ -80,6 +99,7 @@ def forget() -> None:
     UserModel.of_class.clear()
     OF_FIRST.update(centre=None, calls=0)
     CENTRE = None
+    vars(centred).clear()
 
 
 class OfArguments(UserModel):
@@ -162,6 +182,44 @@ def kept_in_a_list(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tens
     if m.box[0] is None:
         m.box[0] = x.mean(dim=0)
     return m.read_out(m.encode(x - m.box[0], edge_index), batch)
+
+
+@routine
+def kept_in_a_growing_list(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+    if not m.log:
+        m.log.append(x.mean(dim=0))
+    return m.read_out(m.encode(x - m.log[0], edge_index), batch)
+
+
+@routine
+def kept_in_a_nested_dict(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+    centre = m.nested["inner"].setdefault("centre", x.mean(dim=0))
+    return m.read_out(m.encode(x - centre, edge_index), batch)
+
+
+@routine
+def kept_in_slots(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+    if m.slotted.centre is None:
+        m.slotted.centre = x.mean(dim=0)
+    return m.read_out(m.encode(x - m.slotted.centre, edge_index), batch)
+
+
+@routine
+def kept_in_a_function(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+    return m.read_out(m.encode(centred(x), edge_index), batch)
+
+
+@routine
+def kept_in_a_buffer(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+    if not m.centre.any():
+        m.centre.copy_(x.mean(dim=0))
+    return m.read_out(m.encode(x - m.centre, edge_index), batch)
+
+
+@routine
+def running_mean_in_place(m: Any, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+    m.centre.mul_(0.9).add_(0.1 * x.mean(dim=0))
+    return m.read_out(m.encode(x - m.centre, edge_index), batch)
 
 
 @routine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,6 +53,21 @@ def eval_mode(model: Any) -> Iterator[None]:
                 _release(module)
 
 
+def undo_writes(modules: Sequence[torch.nn.Module]) -> None:
+    """Give modules in use the values back of tensors into which a call wrote in place."""
+    for module in modules:
+        held = _HELD.get(id(module))
+        if held is not None and held.tensors:
+            held.tensors = [_undone(*entry) for entry in held.tensors]
+
+
+def _undone(tensor: Tensor, version: int, before: Tensor) -> tuple[Tensor, int, Tensor]:
+    if tensor._version != version:
+        with torch.no_grad():
+            tensor.copy_(before)
+    return tensor, tensor._version, before
+
+
 def _modules(model: Any) -> list[torch.nn.Module]:
     model = unwrap_partial(model)
     return list(model.modules()) if isinstance(model, torch.nn.Module) else []
@@ -80,10 +95,8 @@ def _release(module: torch.nn.Module) -> None:
     del _HELD[id(module)]
     restore_attributes(module, held.attributes)
     _set_training(module, held.training)
-    for tensor, version, before in held.tensors:
-        if tensor._version != version:
-            with torch.no_grad():
-                tensor.copy_(before)
+    for entry in held.tensors:
+        _undone(*entry)
 
 
 def _set_training(module: torch.nn.Module, training: bool) -> None:

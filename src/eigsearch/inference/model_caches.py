@@ -1,7 +1,7 @@
 """Where a model writes what it computed: by the identity of a graph, say, or its shape.
 
-Such a result belongs to another graph before long, so it is forgotten after each call. A list that
-grows or counts is a log as a rule, which users read afterwards; it is left alone.
+Such a result belongs to another graph before long, so it is forgotten after each call. Numbers in
+a list are a log as a rule, which users read afterwards; they are left alone.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ Cache = MutableMapping[Any, Any] | list[Any]
 
 _MOST = 4_096  # items of a dict or a list up to which it may be a cache
 _ARRAYS = (torch.Tensor, np.ndarray)
+_NO_HOLDERS = (torch.nn.Module, torch.Tensor, type, FunctionType)
 _COMPUTED = (*_ARRAYS, bool, int, float, type(None))
 
 
@@ -56,12 +57,36 @@ class GlobalVariables(MutableMapping[str, Any]):
         return sum(1 for _ in self)
 
 
+class Slots(MutableMapping[str, Any]):
+    """The attributes of an object whose class names them in `__slots__`."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+        slots = getattr(type(owner), "__slots__", ())
+        self._names = (slots,) if isinstance(slots, str) else tuple(slots)
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self._owner, name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self._owner, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        delattr(self._owner, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._names if hasattr(self._owner, name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 def caches_of(modules: Sequence[torch.nn.Module], called: Any) -> list[Cache]:
     """Return the dicts, lists and variables into which calls of a model may write.
 
     Those are attributes of its modules, of the user's objects that these refer to, and of users'
-    classes; and of what users' functions read from around them the dicts and lists that hold
-    nothing but numbers and tensors, and the variables that they assign to.
+    classes; and of what users' functions read from around them the dicts that hold nothing but
+    numbers and tensors, the variables that they assign to, and attributes of the functions.
 
     Args:
         modules: The modules of the model.
@@ -71,10 +96,30 @@ def caches_of(modules: Sequence[torch.nn.Module], called: Any) -> list[Cache]:
     found = [v for m in modules for name, v in vars(m).items() if name not in _KNOWN]
     found += [value for cls in classes for value in vars(cls).values()]
     functions = list(_functions([called, *found]))
-    found += [vars(value) for value in found if _is_holder(value)]
-    found += [v for function in functions for v in _read_by(function) if _is_computed(v)]
-    caches = {id(v): v for v in found if isinstance(v, (dict, list)) and len(v) <= _MOST}
-    return [*caches.values(), *_assigned_by(functions)]
+    around = [v for function in functions for v in _read_by(function) if _is_computed(v)]
+    around += [vars(function) for function in functions]
+    return [*_inside(found), *around, *_assigned_by(functions)]
+
+
+def _inside(values: Sequence[Any]) -> Iterator[Cache]:
+    """Yield the dicts and lists among values, and those in them and in users' objects."""
+    waiting, seen = list(values), set[int]()
+    while waiting and len(seen) <= _MOST:
+        value = waiting.pop()
+        if id(value) in seen or not (isinstance(value, (dict, list)) or _is_holder(value)):
+            continue
+        seen.add(id(value))
+        for cache in _parts(value):
+            waiting += cache if isinstance(cache, list) else cache.values()
+            yield cache
+
+
+def _parts(value: Any) -> list[Cache]:
+    """Return a dict or a list as it is, and an object as its attributes."""
+    if isinstance(value, (dict, list)):
+        return [value] if len(value) <= _MOST else []
+    held: list[Cache] = [vars(value)] if hasattr(value, "__dict__") else []
+    return [*held, Slots(value)] if hasattr(type(value), "__slots__") else held
 
 
 def items_of(cache: Cache) -> Any:
@@ -83,15 +128,21 @@ def items_of(cache: Cache) -> Any:
 
 
 def restore_items(cache: Cache, kept: Any) -> None:
-    """Give a cache the items back that it had; a list only those that tensors took the place of."""
+    """Give a cache the items back that it had; numbers that were added to a list stay, as a log."""
     if isinstance(cache, list):
-        if len(cache) == len(kept):
-            for place, (now, before) in enumerate(zip(cache, kept, strict=True)):
-                if now is not before and isinstance(now, _ARRAYS):
-                    cache[place] = before
+        if any(isinstance(item, _ARRAYS) for item in cache):
+            _undo_arrays(cache, kept)
     elif len(cache) != len(kept) or not all(map(is_, cache.values(), kept.values())):
         cache.clear()
         cache.update(kept)
+
+
+def _undo_arrays(cache: list[Any], kept: list[Any]) -> None:
+    """Take the tensors out of a list that were not in it, or at another place."""
+    added = [item for item in cache[len(kept) :] if not isinstance(item, _ARRAYS)]
+    pairs = zip(cache, kept, strict=False)
+    old = [before if isinstance(now, _ARRAYS) else now for now, before in pairs]
+    cache[:] = old + added
 
 
 def _functions(values: Sequence[Any]) -> Iterator[FunctionType]:
@@ -137,12 +188,11 @@ def _is_holder(value: Any) -> bool:
     """Return whether something is an object of the user's that may hold what was computed."""
     if isinstance(value, SimpleNamespace):
         return True
-    simple = not isinstance(value, (torch.nn.Module, torch.Tensor, type, FunctionType))
-    return simple and is_own(type(value)) and isinstance(getattr(value, "__dict__", None), dict)
+    return is_own(type(value)) and not isinstance(value, _NO_HOLDERS)
 
 
 def _is_computed(value: Any) -> bool:
-    """Return whether a dict or a list holds nothing but numbers and tensors."""
-    if isinstance(value, dict):
-        return len(value) <= _MOST and all(isinstance(v, _COMPUTED) for v in value.values())
-    return isinstance(value, list) and all(isinstance(v, _COMPUTED) for v in value[:_MOST])
+    """Return whether something is a dict that holds nothing but numbers and tensors."""
+    if not isinstance(value, dict) or len(value) > _MOST:
+        return False
+    return all(isinstance(v, _COMPUTED) for v in value.values())

@@ -16,6 +16,7 @@ from torch_geometric.nn import SortAggregation
 from torch_geometric.typing import SparseTensor
 
 from eigsearch.errors import InputError, ModelError, UnsupportedError
+from eigsearch.inference.eval_mode import undo_writes
 from eigsearch.inference.forward_parameters import (
     PROVIDED,
     checked_parameters,
@@ -232,7 +233,10 @@ class ModelCall:
         to the next candidate. One thread at a time: others would see what is being written.
         """
         with self.lock, attributes_restored(self._modules, self._caches):
-            yield
+            try:
+                yield
+            finally:
+                undo_writes(self._modules)
 
     def _output(self, batch: Batch) -> Any:
         """Return what the model gives; with gradients where its forward takes some itself."""
