@@ -17,7 +17,7 @@ NODES, SCALE = 40, "EIGSEARCH_TEST_SCALE"
 
 
 class Net(nn.Module):
-    """Two layers; counts its calls on the whole graph, and reads a scale that nothing shows."""
+    """Two layers; counts its calls on the whole graph."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,8 +27,7 @@ class Net(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         self.sizes.append(x.size(0))
-        hidden = self.first(x, edge_index).relu() * float(os.environ.get(SCALE, "1"))
-        return self.second(hidden, edge_index)
+        return self.second(self.first(x, edge_index).relu(), edge_index)
 
     def count_whole(self) -> int:
         found = self.sizes.count(NODES)
@@ -88,11 +87,42 @@ def test_weights_that_were_changed_are_evaluated_again() -> None:
     assert explain(model, data, 8) >= 1
 
 
-def test_a_change_that_cannot_be_seen_is_contradicted_by_the_computation_graph(
+class ReadsEnvironment(Net):
+    """Adds what the environment says to where a computation graph of node 8 does not reach."""
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        output = super().forward(x, edge_index)
+        far = float(os.environ.get(SCALE, "0")) if len(x) == NODES else 0.0
+        return output + far * x.new_tensor([1.0, -1.0])
+
+
+class ReadsClock(Net):
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        import time  # as in a function
+
+        return super().forward(x, edge_index) + 0 * time.monotonic()
+
+
+class Steps(Net):
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = iter(range(10_000))
+
+
+def test_a_change_that_the_computation_graph_does_not_show_is_seen_by_a_call_on_the_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    model, data = Net().eval(), ring()
+    model, data = ReadsEnvironment().eval(), ring()
     explain(model, data, 3)
-    monkeypatch.setenv(SCALE, "3")
-    assert explain(model, data, 8) == 1
-    assert explain(model, data, 9) == 0
+    monkeypatch.setenv(SCALE, "2")
+    assert explain(model, data, 8) >= 1
+
+
+@pytest.mark.parametrize("kind", [ReadsEnvironment, ReadsClock, Steps])
+def test_a_model_whose_inputs_cannot_be_seen_is_called_on_the_whole_each_time(
+    kind: type[Net],
+) -> None:
+    model, data = kind().eval(), ring()
+    explain(model, data, 3)
+    assert explain(model, data, 8) >= 1
+    assert explain(model, data, 9) >= 1

@@ -180,7 +180,7 @@ class FieldFinder:
         if graph.schema is not None or level.model_inputs:  # the output is not of the graph alone
             return self._engine.rows_of_whole(level, graph, anchors)
         known = self._memory.whole_output
-        output = known.recall(graph.source)
+        output = known.recall(graph.source) if self._memory.fingerprint.closed else None
         self._recalled |= output is not None
         if output is None:
             output = self._engine.full_output(graph)

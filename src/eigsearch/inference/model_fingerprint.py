@@ -7,6 +7,7 @@ to, methods and what a user's own methods read from around them.
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Iterable
 from functools import lru_cache, partial
@@ -32,10 +33,24 @@ _SLOTS = frozenset(vars(Module()))  # attributes that every module has
 _HOLDERS = ("_parameters", "_buffers", "_modules", *sorted(n for n in _SLOTS if "_hooks" in n))
 _OFTEN_EMPTY = {dict, list, tuple, set, OrderedDict}
 _OPAQUE = (Inspector, ModuleType)
+# Libraries whose functions give the same for the same arguments.
+_CLOSED = {
+    "torch", "torch_geometric", "torch_scatter", "torch_sparse", "torch_cluster", "pyg_lib",
+    "numpy", "scipy", "networkx", "einops", "abc", "cmath", "collections", "contextlib", "copy",
+    "dataclasses", "enum", "functools", "itertools", "logging", "math", "operator", "types",
+    "typing", "warnings",
+}  # fmt: skip
+_OPEN_BUILTINS = {"open", "eval", "exec", "globals", "input", "__import__"}
+_GENERATORS = {"Generator", "Random", "RandomState"}
 
 
 class Fingerprint:
     """What was seen of a model at one time.
+
+    Attributes:
+        complete: Whether everything was looked at.
+        closed: Whether the user's code reads nothing that can change unseen: files, the
+            environment, the clock, or the state of an object that cannot be looked into.
 
     Args:
         values: The model, and what else decides how it is called.
@@ -44,6 +59,7 @@ class Fingerprint:
     def __init__(self, values: Iterable[Any]) -> None:
         walk = _Walk()
         self.complete = walk.through(values)
+        self.closed = self.complete and not walk.open
         self.tokens = walk.tokens()
         self._found = walk.found
         self._alive: tuple[ref[Any], ...] = ()
@@ -68,6 +84,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.found: list[Any] = []
+        self.open = False  # whether code reads what cannot be seen
         self._seen: set[int] = set()
         self._waiting: list[Any] = []
         self._weights: list[Tensor] = []
@@ -167,6 +184,7 @@ class _Walk:
         if not is_own(function):
             return
         names = names_in(code)
+        self.open = self.open or any(_is_open(name, around.get(name)) for name in names)
         read = [around[name] for name in names if name in around]
         self._waiting += [v for v in read if not isinstance(v, type) or is_own(v)]
         for module in read:  # constants in a module of the user's, as in settings.SCALE
@@ -179,9 +197,29 @@ class _Walk:
         elif isinstance(value, partial):
             self._waiting += (value.func, *value.args, *value.keywords.values())
         else:
-            self._waiting.append(getattr(value, "__dict__", None))
-            slots = getattr(type(value), "__slots__", ())
+            state, slots = getattr(value, "__dict__", None), getattr(type(value), "__slots__", ())
+            self.open = self.open or (state is None and not slots and _may_change(value))
+            self._waiting.append(state)
             self._waiting += [getattr(value, name, None) for name in slots if name[:2] != "__"]
+
+
+def _is_open(name: str, value: Any) -> bool:
+    """Return whether a name that code looks up stands for something that changes unseen."""
+    if isinstance(value, ModuleType):
+        module = value.__name__
+    elif name in _OPEN_BUILTINS and value is None:
+        return True
+    else:
+        module = name if value is None and name in sys.modules else ""  # imported in a function
+    package = module.partition(".")[0]
+    if not module or package in _CLOSED:
+        return False
+    return package in sys.stdlib_module_names or not is_own_module(module)
+
+
+def _may_change(value: Any) -> bool:
+    """Return whether an object without attributes may hold a state, such as an iterator."""
+    return hasattr(value, "__next__") or type(value).__name__ in _GENERATORS
 
 
 @lru_cache(maxsize=1024)
