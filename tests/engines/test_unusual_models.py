@@ -22,6 +22,7 @@ from torch_geometric.utils import to_torch_csr_tensor
 
 import eigsearch
 from eigsearch.engines.memory import measure_peak_bytes
+from eigsearch.errors import ModelError
 from eigsearch.inference.last_op import last_op
 
 
@@ -170,3 +171,20 @@ def test_explain_model_with_batches_notes_no_cost() -> None:
     torch.manual_seed(0)
     found = eigsearch.explain(Sparse(2).eval(), graph(), return_type="raw")
     assert "costs a call" not in found.note
+
+
+class Answers(nn.Module):
+    """Returns the number of the class and no scores."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = GraphConv(8, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return global_add_pool(self.conv(x, edge_index).tanh(), batch).argmax(dim=-1)
+
+
+@pytest.mark.parametrize("engine", ["auto", "incremental", "batched"])
+def test_explain_of_a_model_that_returns_whole_numbers_is_refused(engine: str) -> None:
+    with pytest.raises(ModelError, match=r"scores or probabilities \(got torch.int64\)"):
+        eigsearch.explain(Answers(), graph(), engine=engine)

@@ -46,6 +46,13 @@ def test_read_outputs_with_one_row_that_is_no_distribution_reads_all_as_raw() ->
     assert kind(rows) == ("multiclass_classification", "raw")
 
 
+def test_read_outputs_that_sum_to_a_hundred_asks_whether_they_are_percentages() -> None:
+    percentages = 100 * LOGITS.softmax(1)
+    with pytest.raises(InputError, match=r"sum to 100.*return_type='raw'"):
+        read(percentages)
+    assert kind(percentages, return_type="raw") == ("multiclass_classification", "raw")
+
+
 @pytest.mark.parametrize("value", [0.3, 2.39, -1.0])
 @pytest.mark.parametrize("label", [None, torch.tensor([torch.nan]), torch.tensor([1.0])])
 def test_read_outputs_of_one_column_without_evidence_asks_for_the_task(

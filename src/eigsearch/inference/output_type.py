@@ -190,6 +190,7 @@ class _Evidence:
         self._asked = False
         self.in_unit_interval = bool((values >= 0).all() and (values <= 1 + PROBABILITY).all())
         self.probabilities = self.in_unit_interval and _sum_to_one(values)
+        self.percentages = bool((values >= 0).all()) and _sum_to_one(values / 100)
         self.log_probabilities = bool((values <= PROBABILITY).all()) and _sum_to_one(values.exp())
 
     @property
@@ -243,6 +244,12 @@ def _read_return_type(task: Task, evidence: _Evidence) -> tuple[ReturnType, str]
             return "log_probs", "exponentials sum to 1"
     elif evidence.op in ("probs", "log_probs"):
         return evidence.op, "after a sigmoid"
+    if evidence.percentages and evidence.columns > 1:
+        raise AmbiguousOutputError(
+            "Expected the outputs of a classifier to be scores or probabilities (got rows that sum "
+            f"to 100 such as {evidence.shown}, as percentages do). Divide them by 100 in "
+            "`forward=`, or pass return_type='raw' if they are scores."
+        )
     if not evidence.in_unit_interval:
         return "raw", "not all in [0, 1]"
     if evidence.op == "linear":
