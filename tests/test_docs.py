@@ -105,6 +105,19 @@ def test_the_map_names_every_file_and_package() -> None:
     assert [name for name in sorted(files | packages) if f"`{name}`" not in text] == []
 
 
+def test_every_promise_names_tests_and_sources_that_exist() -> None:
+    table = (ROOT / "ARCHITECTURE.md").read_text().partition("## Promises")[2]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    promises = rows[1:]  # after the head
+    assert len(promises) >= 15
+    for promise, sources, tests in promises:
+        kept, tested = re.findall(r"`([^`]+)`", sources), re.findall(r"`([^`]+)`", tests)
+        assert kept, promise
+        assert tested, promise
+        missing = [name for name in kept if not (ROOT / "src" / "eigsearch" / name).exists()]
+        assert missing + [name for name in tested if not (ROOT / name).exists()] == [], promise
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)  # SMILES have ](

@@ -113,6 +113,8 @@ def draw_options(dice: Dice, plan: Plan) -> dict[str, Any]:
     if plan.end == "raw" and dice.chance(0.25):
         options |= {"task": "regression", "target": dice.randrange(plan.outputs)}
         return options
+    if plan.end == "raw" and plan.whole:  # which may be numbers from 0 to 1
+        options["return_type"] = "raw"
     if plan.end == "raw" and plan.outputs == 1:  # which the library would have to ask for
         options |= {"task": "binary", "return_type": "raw"}
     if dice.chance(0.3):
