@@ -67,7 +67,9 @@ def command(
 def start(
     out: Path, files: int | None, *more: str, writer: Any = store.ResultDirectory
 ) -> BaseProcess:
-    arguments = (out, dict(os.environ), writer, files, *more)
+    # The synthetic set is generated, whatever published files this machine has.
+    environment = {k: v for k, v in os.environ.items() if k != "EIGSEARCH_DATA"}
+    arguments = (out, environment, writer, files, *more)
     process = CONTEXT.Process(target=command, args=arguments)
     process.start()
     return process
