@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from eigsearch.bench.run import digests
@@ -18,10 +21,14 @@ def test_explainer_digest_after_an_edit_is_another(
     assert digests.explainer_digest.__wrapped__(name) != before
 
 
-def test_search_digest_after_an_edit_is_another(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("file", ["sweep.py", "refine/moves.py"])
+def test_search_digest_after_an_edit_is_another(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(digests.search.__path__[0], tmp_path / "search")
+    monkeypatch.setattr(digests.search, "__path__", [str(tmp_path / "search")])
     before = digests.search_digest.__wrapped__()
-    (tmp_path / "sweep.py").write_text("edited = True\n")
-    monkeypatch.setattr(digests.search, "__path__", [str(tmp_path)])
+    (tmp_path / "search" / file).write_text("edited = True\n")
     assert digests.search_digest.__wrapped__() != before
 
 

@@ -65,7 +65,7 @@ def search_digest() -> str:
     return _digest_of_files(
         file
         for package in (search, ranking)
-        for file in sorted(Path(package.__path__[0]).glob("*.py"))
+        for file in sorted(Path(package.__path__[0]).rglob("*.py"))
     )
 
 
