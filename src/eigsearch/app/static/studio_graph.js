@@ -20,6 +20,7 @@ class Workbench {
     this.compare = new CompareCard(info, () => this.state);
     this.exports = new ExportCard(() => this.state, (text) => showNotice(this.parts.notice, text));
     this.#buildBar();
+    triage.onRows = () => this.#showBeside(); // an address may be opened before the table is there
     addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -33,8 +34,8 @@ class Workbench {
       this.compare.forget();
       scrollTo(0, 0);
     }
-    this.#link("previous", this.triage.beside(state, -1));
-    this.#link("next", this.triage.beside(state, 1));
+    this.opened = state;
+    this.#showBeside();
     await this.#load(state);
   }
 
@@ -42,7 +43,7 @@ class Workbench {
     this.request?.abort();
     this.view?.close();
     this.compare.forget();
-    Object.assign(this, { state: null, view: null });
+    Object.assign(this, { state: null, view: null, opened: null });
   }
 
   // Goes to another state of the same graph, which undo takes back.
@@ -258,6 +259,12 @@ class Workbench {
     if (focus.select) element = this.view.root.querySelector(focus.select);
     if (!element?.isConnected && focus.part) element = this.view.root.querySelector(`[data-part="${focus.part}"]`);
     element?.focus({ preventScroll: true });
+  }
+
+  #showBeside() {
+    if (!this.opened) return;
+    this.#link("previous", this.triage.beside(this.opened, -1));
+    this.#link("next", this.triage.beside(this.opened, 1));
   }
 
   #link(part, address) {

@@ -105,6 +105,7 @@ class Triage {
 
   #take(page, answer) {
     this.pages.set(page, answer.rows);
+    this.onRows?.();
     this.total = answer.total;
     this.info.classes = answer.classes;
     this.#showProgress(answer);
@@ -157,13 +158,19 @@ class Triage {
 
   #cell(name, entry, title) {
     const value = entry[name];
-    if (name === "item") return [title];
+    if (name === "item") return this.#title(title);
     if (entry.failed) return name === "prediction" ? ["not explained"] : [];
     if (name === "correct") return value === null ? [] : [make("span", { class: value ? "right" : "wrong" }, value ? "✓" : "✗", make("span", { class: "judgement" }, value ? "" : " wrong"))];
     if (value === null) return [entry.known ? "–" : "…"];
     if (name === "sure") return [`${Math.round(value * entry.answers)} of ${entry.answers}`];
     if (name === "prediction" || name === "label") return this.#classCell(value, name, entry);
     return [name === "confidence" || name === "gain" ? decimals(value) : String(value)];
+  }
+
+  // On a narrow screen the word that every row begins with is left out.
+  #title(text) {
+    const [, kind, rest] = text.match(/^(Graph |Node |Link )(.*)$/) ?? [null, "", text];
+    return [make("span", { class: "wide-only" }, kind), rest];
   }
 
   // A regression has no confidence, and its values are no classes.
