@@ -31,7 +31,7 @@ def wait_for_edits(page, count):
     """Wait until the page shows so many edits."""
     page.wait_for_selector("[data-part=view]:not(.waiting)")
     words = page.locator("[data-part=edit-list]")
-    for _ in range(600):
+    for _ in range(3000):  # a minute
         if sum(map(int, re.findall(r"\d+", words.text_content()))) == count:
             return
         page.wait_for_timeout(20)

@@ -53,7 +53,7 @@ def expect_sorted(cells, descending):
     """Wait until rows, in the order of the page, are sorted by what their cells say."""
     place = "c => new DOMMatrix(c.closest('.triage-row').style.transform).f"
     script = f"cells => cells.map(c => [({place})(c), c.textContent])"
-    for _ in range(600):
+    for _ in range(3000):  # a minute
         values = [float(text.replace("−", "-")) for _, text in sorted(cells.evaluate_all(script))]
         if values and values == sorted(values, reverse=descending):
             return

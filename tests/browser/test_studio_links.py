@@ -176,3 +176,31 @@ def test_explainers_of_links_are_compared(visit, addresses):
     page.click("[data-part=run]")
     page.locator(".method").nth(1).wait_for()
     page.wait_for_selector("[data-part=run]:not([disabled])")
+
+
+@pytest.mark.parametrize(
+    ("name", "hash", "shown"),
+    [
+        ("SBM-Links", "#link=0,2", "Link 0–3"),
+        ("Typed-Motifs", "#node=center:3", "Node center 4"),
+    ],
+)
+def test_address_of_a_row_leads_to_the_next(visit, addresses, name, hash, shown):
+    page = visit(addresses[name], hash)
+    page.click("[data-part=next]")
+    title(page, shown)
+    page.click("[data-part=previous]")
+    title(page, {"Link 0–3": "Link 0–2"}.get(shown, "Node center 3"))
+
+
+def test_narrow_table_shows_its_columns_whole(visit, addresses):
+    for name in ("SBM-Links", "Two-Ways", "Typed-Motifs"):
+        page = visit(addresses[name], "", 390)
+        page.locator(".triage-row[data-item='0'] .gain", has_text=".").wait_for()
+        right = "e => e.getBoundingClientRect().right"
+        edge = page.locator(".table-card").evaluate(right)
+        cut = """cells => cells.filter((cell) => cell.checkVisibility()
+            && cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)"""
+        row = page.locator(".triage-names > .cell, .triage-row[data-item='0'] > .cell")
+        assert row.evaluate_all(cut) == []
+        assert page.locator(".triage-row[data-item='0'] .gain").evaluate(right) < edge

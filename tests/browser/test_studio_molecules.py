@@ -17,6 +17,7 @@ from eigsearch.app.server import Server
 from eigsearch.app.session import Session
 from eigsearch.options import Options
 from eigsearch.visualization import Names
+from tests.browser.conftest import PATIENCE
 from tests.browser.studio_pages import LOOKS, click_link, wait_for_edits
 
 pytest.importorskip("rdkit")
@@ -129,6 +130,7 @@ def test_wheel_zooms_and_a_drag_pans(visit, server):
 
 def test_studio_opens_in_the_frame_of_a_notebook(browser, server):
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     page.set_content(f"<h1>A notebook</h1>{Studio(server)._repr_html_()}")
     frame = page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for(state="attached")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from eigsearch import app
 from eigsearch.visualization import explanation_page
+from tests.browser.conftest import PATIENCE
 from tests.visualization.samples import MOLECULES, nitro_explanation
 
 SCRIPT = Path(app.__file__).parent / "static" / "widget.js"
@@ -36,6 +37,7 @@ def test_slider_and_python_share_the_size(browser, tmp_path):
     page_values = json.dumps(values).replace("<", "\\u003c")
     (tmp_path / "notebook.html").write_text(NOTEBOOK % (script, page_values))
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto((tmp_path / "notebook.html").as_uri())
     page.wait_for_selector("html[data-ready]")
     frame = page.frame_locator("iframe")
