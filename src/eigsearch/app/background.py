@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from eigsearch.outcomes import reason_of
 from eigsearch.store import Row
 
 _QUIET = 0.4  # seconds without a request before background work goes on
+_AGAIN = 0.2  # seconds until a thread that did not end is told again
 _MOST_WANTED = 64  # shards; what scrolled by long ago is explained later
 
 
@@ -22,7 +24,7 @@ class Background:
         self.error: str | None = None
         self._wanted: OrderedDict[int, None] = OrderedDict()
         self._lock = threading.Lock()
-        self._wake, self._stop = threading.Event(), threading.Event()
+        self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="studio-background", daemon=True)
 
     def start(self) -> None:
@@ -30,11 +32,11 @@ class Background:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread after the shard that it is at."""
+        """End the thread between two lines of Python: a shard of large graphs takes minutes."""
         self._stop.set()
-        self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        while self._thread.is_alive():
+            _raise_in(self._thread, SystemExit)
+            self._thread.join(_AGAIN)
 
     def want(self, items: list[int]) -> None:
         """Explain the shards of these items before others, the latest request first."""
@@ -45,7 +47,6 @@ class Background:
                 self._wanted.move_to_end(number, last=False)
             while len(self._wanted) > _MOST_WANTED:
                 self._wanted.popitem()
-        self._wake.set()
 
     def _run(self) -> None:
         try:
@@ -59,6 +60,8 @@ class Background:
                     return
                 pending.pop(number)
                 self._explain(number)
+        except SystemExit:  # told to end
+            return
         except Exception as error:  # told in the page: a thread has nobody else to tell
             self.error = reason_of(error)
 
@@ -91,3 +94,9 @@ class Background:
         outputs = (row.get("num_outputs") for row in rows if row["error"] is None)
         session.num_outputs = next(outputs, session.num_outputs)
         session.table.update(items, rows, [session.label(item) for item in items])
+
+
+def _raise_in(thread: threading.Thread, kind: type[BaseException]) -> None:
+    """Raise an exception in another thread, once it runs Python again."""
+    assert thread.ident is not None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))
