@@ -17,6 +17,7 @@ from eigsearch.inputs.arguments import Links, parse_links
 from eigsearch.inputs.name_texts import parse_end, parse_link_text
 from eigsearch.inputs.typed_graph import LinkName, NodeName
 from eigsearch.parallel.sources import Source
+from eigsearch.parallel.sources.files import FilesSource
 from eigsearch.tasks import anchors_of, level_of
 
 # A row of the table, or a node of a typed graph or a link by name, which need not be a row.
@@ -132,8 +133,7 @@ def items_of(
     """
     level, types = _level(dataset, source, links), getattr(dataset, "target_type", None)
     if level == "graph" or not len(source):
-        typed = len(source) > 0 and isinstance(source[0], HeteroData)
-        return Items("graph", range(len(source)), is_typed=typed)
+        return Items("graph", range(len(source)), is_typed=_is_typed(source))
     graph = source[0]
     typed = isinstance(graph, HeteroData)
     if level == "node":
@@ -154,6 +154,12 @@ def _level(dataset: Any, source: Source, links: Links | None) -> str:
     level = dataset.task if isinstance(dataset, GraphDataset) else "node" if one_graph else "graph"
     alone = one_graph or (level == "graph" and len(source) == 1)
     return "link" if level == "link" or (alone and _lists_links(source[0])) else level
+
+
+def _is_typed(source: Source) -> bool:
+    """Return whether graphs have types; those of files have none, and none is read to see it."""
+    plain = isinstance(source, FilesSource) or not len(source)
+    return not plain and isinstance(source[0], HeteroData)
 
 
 def _lists_links(graph: Any) -> bool:

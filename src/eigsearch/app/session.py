@@ -45,6 +45,7 @@ _NOTHING = (
     "or links of one graph."
 )
 _LINK_CLASSES = ("no link", "link")
+_GRAPHS = 8  # graphs kept: an edit must not read a file again that background work has left
 _DRAWINGS = 128  # layouts kept: going back to a graph shows it at once
 
 
@@ -129,6 +130,7 @@ class Session:
         self.active = Activity()
         self._lock = threading.Lock()
         self.num_outputs: int | None = None
+        self._opened = lru_cache(maxsize=_GRAPHS)(self.source.__getitem__)
         self.base_drawing = lru_cache(maxsize=_DRAWINGS)(self._base_drawing)
 
     @property
@@ -144,7 +146,7 @@ class Session:
             InputError: If the data set has no such item.
         """
         row = self.items.row(item)
-        return self.source[row] if self._graph is None else self._graph  # type: ignore[index]
+        return self._opened(row) if self._graph is None else self._graph
 
     def edited(self, edited_item: EditedItem) -> tuple[EditedGraph, dict[str, Any]]:
         """Return the graph of an edited item, and its node or link there as a keyword of `explain`.
@@ -159,7 +161,7 @@ class Session:
     def label(self, item: Item) -> float:
         """Return the label of an item, or NaN if it has none."""
         if self.level == "graph":
-            label = self.graph(item).to_dict().get("y")
+            label = self.source[item].to_dict().get("y")  # type: ignore[index]
         else:
             row, labels = self.items.row(item), self.items.labels
             label = None if labels is None or row is None else labels[row]

@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 from eigsearch._utils.file_digest import files_digest
 from eigsearch._utils.fingerprint import digest_of
 from eigsearch.datasets import load_file
+from eigsearch.datasets.graph_count import count_graphs
 from eigsearch.datasets.safetensors_io import open_graphs
 from eigsearch.errors import InputError
 from eigsearch.parallel.sources.base import ChangedSourceError, Part
@@ -33,7 +34,7 @@ class FilesSource:
     @cached_property
     def ends(self) -> list[int]:
         """The number of graphs up to the end of each file."""
-        return list(accumulate(len(self._file(number)) for number in range(len(self.names))))
+        return list(accumulate(self._count(number) for number in range(len(self.names))))
 
     @cached_property
     def digest(self) -> str:
@@ -64,6 +65,11 @@ class FilesSource:
 
     def _path(self, number: int) -> str:
         return os.path.join(self.directory, self.names[number])
+
+    def _count(self, number: int) -> int:
+        path = self._path(number)
+        counted = count_graphs(Path(path)) if path.endswith(".pt") else None
+        return len(self._file(number)) if counted is None else counted
 
     def _file(self, number: int) -> Sequence[Data]:
         path, version = self._path(number), self._versions[number]
