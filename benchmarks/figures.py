@@ -23,6 +23,7 @@ from benchmarks import (
     reference_tables,
     scale_tables,
     search_tables,
+    studio_tables,
     typed_tables,
 )
 
@@ -184,6 +185,7 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     reference_tables.PAGE: reference_tables.TABLES,
     scale_tables.PAGE: scale_tables.TABLES,
     search_tables.PAGE: search_tables.TABLES,
+    studio_tables.PAGE: studio_tables.TABLES,
     typed_tables.PAGE: typed_tables.TABLES,
 }
 

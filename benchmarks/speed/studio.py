@@ -35,7 +35,9 @@ from eigsearch import datasets
 from eigsearch.app.edits import GraphEdits
 from eigsearch.app.server import Server
 from eigsearch.app.session import Session
+from eigsearch.datasets.safetensors_io import write_graphs
 from eigsearch.models import zoo
+from eigsearch.parallel.sources import DirectorySource
 
 EDITS = 500
 WARM = 100
@@ -153,14 +155,36 @@ def open_studio(model: Any, dataset: Any, cache: Path) -> tuple[Server, Any]:
     return server, Tab(server.address).get("api/rows?offset=99800")
 
 
-def on_disk(graphs: Any, model: Any, scratch: str) -> dict[str, float]:
-    """Return how long 100,000 graphs on disk take to open, and what memory they take."""
-    dataset = Stored(os.path.join(scratch, "stored"))
+def database(graphs: Any, folder: Path) -> OnDiskDataset:
+    """Return 100,000 graphs in a database."""
+    dataset = Stored(str(folder))
     for start in range(0, ON_DISK, 1_000):
         dataset.extend([graphs[i % len(graphs)] for i in range(start, start + 1_000)])
+    return dataset
+
+
+def files(graphs: Any, folder: Path, suffix: str) -> DirectorySource:
+    """Return 100,000 graphs in a directory of 100 files."""
+    save = write_graphs if suffix == "safetensors" else torch.save
+    folder.mkdir()
+    for start in range(0, ON_DISK, 1_000):
+        part = [graphs[i % len(graphs)] for i in range(start, start + 1_000)]
+        save(part, folder / f"part-{start:06}.{suffix}")
+    return DirectorySource(folder)
+
+
+STORES = {
+    "OnDiskDataset": database,
+    "safetensors": partial(files, suffix="safetensors"),
+    "pt": partial(files, suffix="pt"),
+}
+
+
+def on_disk(dataset: Any, model: Any, cache: Path) -> dict[str, float]:
+    """Return how long graphs on disk take to open, and what memory they take."""
     process = psutil.Process()
     before = process.memory_info().rss / 2**20
-    (server, rows), wall, cpu = timed(partial(open_studio, model, dataset, Path(scratch, "rows")))
+    (server, rows), wall, cpu = timed(partial(open_studio, model, dataset, cache))
     opened = process.memory_info().rss / 2**20
     time.sleep(5)  # the background explains on
     after = process.memory_info().rss / 2**20
@@ -186,8 +210,10 @@ def main() -> None:
         edited = edit_many(server.address, dataset.graphs, model)
         tabs = many_tabs(server.address)
         server.close()
-        disk = on_disk(dataset.graphs, model, scratch)
-    found = {"edits": edited, "tabs": tabs, "on_disk": disk}
+        found = {"edits": edited, "tabs": tabs}
+        for name, make in STORES.items():
+            stored = make(dataset.graphs, Path(scratch, name))
+            found[name] = on_disk(stored, model, Path(scratch, f"{name}-rows"))
     json.dump(found, sys.stdout, indent=2)
     rows = [
         {"case": case, "measure": name, "value": value}
