@@ -173,7 +173,7 @@ def files(graphs: Any, folder: Path, suffix: str) -> DirectorySource:
     return DirectorySource(folder)
 
 
-STORES = {
+STORES: dict[str, Callable[[Any, Path], Any]] = {
     "OnDiskDataset": database,
     "safetensors": partial(files, suffix="safetensors"),
     "pt": partial(files, suffix="pt"),
