@@ -16,6 +16,7 @@ from eigsearch.store.schema import SCHEMA_VERSION
 
 _KEY = "key"
 _DATASET = "dataset"
+_KINDS = ("graphs", "nodes", "links")  # what rows are about
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ def _wrong_type(manifest: Manifest) -> str | None:
     sound = {
         "config": _is_object(config) and _is_object(config.get("options", {})),
         "config.dataset": _is_object(config) and isinstance(config.get(_DATASET, ""), str),
+        "config.kind": _is_object(config) and config.get("kind", "graphs") in _KINDS,
         "rows, shard_size, schema": all(type(count) is int and count >= 0 for count in counts)
         and manifest.shard_size > 0,
         "names": _is_object(names) and all(map(_is_list_of_names, names.values())),
