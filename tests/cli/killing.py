@@ -54,6 +54,9 @@ def command(
 ) -> None:
     from eigsearch.cli import main
 
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):  # in the background of a shell
+        signal.signal(number, signal.SIG_DFL)  # some are ignored, and so are they in its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()  # the fork server may be from a test that had another one
     os.environ.update(environment)
     tempfile.tempdir = None
