@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from eigsearch.explainers import registry
+from eigsearch.search import SEARCHES
 from eigsearch.visualization.colors import ATOMS, CLASSES, ROLES, css_variables, method_style
 
 GROUNDS = {"light": "#ffffff", "dark": "#1a1e24"}
@@ -96,3 +97,10 @@ def test_method_style_of_an_unknown_name_is_fixed():
 
 def test_both_grounds_have_the_same_variables():
     assert css_variables("light").keys() == css_variables("dark").keys()
+
+
+def test_searches_of_eig_search_have_lines_of_their_own():
+    names = ["EiG-Search", *(f"EiG-Search, {name}" for name in SEARCHES if name != "sweep")]
+    styles = [method_style(name) for name in names]
+    assert {style.colour for style in styles} == {method_style("eig_search").colour}
+    assert len({style.dash for style in styles}) == len(names)

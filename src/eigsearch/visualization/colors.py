@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from eigsearch.explainers import registry as explainers
+from eigsearch.search import SEARCHES
 
 if TYPE_CHECKING:
     from eigsearch.explainers import Card
@@ -88,19 +89,26 @@ DASHES = {  # as SVG writes them; no dots, which mean published values in a repo
 def method_style(name: str) -> Style:
     """Return the style of a method, by its registered name or the name on its card.
 
-    Only EiG-Search is vermilion. An unknown name gets a style by its hash.
+    Only EiG-Search is vermilion, its other searches dashed. An unknown name gets a style by its
+    hash.
 
     >>> method_style("GNNExplainer") == method_style("gnn_explainer")
     True
     """
     normalized = _normalized(name)
     if normalized.startswith("eig"):
-        return Style(VERMILION)
+        return Style(VERMILION, _search_dash(normalized))
     card = _card(normalized)
     if card is not None:
         return Style(HUES[card.color], DASHES[card.dash])
     styles = [Style(hue, dash) for hue in list(HUES.values())[1:] for dash in DASHES.values()]
     return styles[crc32(normalized.encode()) % len(styles)]
+
+
+def _search_dash(normalized: str) -> str:
+    """Return the dashes of a search of EiG-Search; none of the usual one."""
+    dashes = dict(zip(SEARCHES, DASHES.values(), strict=False))
+    return dashes.get(normalized.removeprefix("eigsearch"), "")
 
 
 @cache
