@@ -57,7 +57,7 @@ class Canvas {
     this.base.group.forEach((_, link) => {
       const key = this.base.keys[link];
       if (!state.has("removed_edges", key)) return;
-      const path = curvePath(this.base, link, 0, 0);
+      const path = curvePath(this.base, link, this.item.molecule ? [9, 9] : 0, 0); // no dashes through letters
       layer.append(makeSvg("g", { class: "ghost", "data-key": key }, makeSvg("path", { class: "hit", d: path }), makeSvg("path", { class: "trace", d: path })));
     });
     return layer;
