@@ -64,6 +64,8 @@ def test_smiles_and_smarts_find_molecules(visit, server, pattern, count):
     page.fill("[name=find]", pattern)
     page.press("[name=find]", "Enter")
     page.locator("[data-part=count]", has_text=f"{count} of 5").wait_for()
+    page.press("[name=find]", "Escape")  # clears it, as its cross does
+    page.locator("[data-part=count]", has_text="5 of 5").wait_for()
 
 
 def test_every_value_has_its_name_and_unit(page):
