@@ -57,7 +57,7 @@ def optimum() -> str:
     gaps = optimum_gaps(_frame()).pivot(index="setting", columns="search", values="gap")
     names = [name for name in rows["search"].unique() if name in gaps]
     table = gaps[names].copy()
-    table.insert(0, "graphs", rows.groupby("setting")["graph"].nunique())
+    table.insert(0, "graphs", rows.groupby("setting")["graph"].nunique().astype(float))
     table["evaluations of refine"] = _times_the_sweep(rows, ["setting"])["refine"]
     table.loc["mean"] = table.mean()
     table["graphs"] = table["graphs"].astype(object)
