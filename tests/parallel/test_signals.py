@@ -48,7 +48,15 @@ def test_delayed_signals_come_after_an_error_too(received: list[int]) -> None:
     assert received == [signal.SIGINT]
 
 
-def test_delayed_interrupt_raises_after_what_it_would_have_cut() -> None:
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises here, also where a shell started this process with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_delayed_interrupt_raises_after_what_it_would_have_cut(interruptible: None) -> None:
     done = []
 
     def start() -> None:
