@@ -25,6 +25,7 @@ def test_demo(run, tmp_path: Path) -> None:
         assert word in printed
     assert str(tmp_path / "report.html") in printed
     assert "90 % of the gain" in printed
+    assert printed.rstrip().endswith("eigsearch serve --dataset Cycle-House-None --model gin")
     assert "Cycle-House-None" in (tmp_path / "report.html").read_text()
     for name in ("cycle", "house"):
         assert "<svg" in (tmp_path / "pictures" / f"{name}.svg").read_text()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from json import loads
 from pathlib import Path
 from statistics import fmean
@@ -71,7 +73,16 @@ def demo(
     for picture in pictures:
         print_line(f"Picture: {picture}")
     print_line(f"Report: {page.resolve()}")
-    print_line(f"Open it in the studio: eigsearch serve --dataset {_DATASET} --model {_MODEL}")
+    serve = f"{_program()} serve --dataset {_DATASET} --model {_MODEL}"
+    print_line(f"Open it in the studio: {serve}")
+
+
+def _program() -> str:
+    """Return what a shell finds this program by: `make demo` installs it beside its Python."""
+    beside = Path(sys.executable).with_name("eigsearch")
+    if shutil.which("eigsearch") or not beside.exists():
+        return "eigsearch"
+    return os.path.relpath(beside)
 
 
 def _at_elbows(explanations: list[SubgraphExplanation]) -> dict[str, float]:
