@@ -223,3 +223,21 @@ def test_make_groups_relation_without_a_type_for_each_edge_raises(kind: Any) -> 
 def test_make_groups_targets_above_all_sources_are_kept_apart() -> None:
     data = Data(edge_index=torch.tensor([[0, 1], [3, 1]]), num_nodes=4)
     assert make_groups("auto", data).index.tolist() == [0, 1]
+
+
+def test_make_groups_one_way_edges_with_a_far_target_are_three_groups() -> None:
+    """Keys of edges take the highest target into account, so that no two of them are the same."""
+    data = Data(edge_index=torch.tensor([[0, 2, 3], [6, 1, 0]]), num_nodes=7)
+    assert make_groups("auto", data).index.tolist() == [0, 1, 2]
+
+
+def test_make_groups_of_each_graph_of_fewer_types_is_grouped_as_alone() -> None:
+    """The types of the second graph have numbers that no type of the first one has."""
+    first = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 0]]), num_nodes=3)
+    second = Data(edge_index=torch.tensor([[2, 1], [0, 2]]), num_nodes=3)
+    kinds = [
+        EdgeKinds(np.array([0, 1, 2]), np.array([-1, -1, -1])),
+        EdgeKinds(np.array([0, 0]), np.array([-1])),
+    ]
+    found = make_groups_of_each("auto", [first, second], kinds)
+    assert [groups.index.tolist() for groups in found] == [[0, 1, 2], [0, 1]]
