@@ -74,3 +74,7 @@ def test_curve_of_phi_values_gives_both_fidelities() -> None:
     assert curve.fidelity_plus.tolist() == [4, 5]
     assert curve.fidelity_minus.tolist() == [1, 2]  # of a regression, change either way
     assert curve.gain.tolist() == [3, 3]
+
+
+def test_curve_best_gain_lower_by_just_the_rounding_still_ties() -> None:
+    assert curve_of([999_999.0, 1_000_000.0]).best == 0  # a millionth of φ, which is 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -16,9 +17,11 @@ from eigsearch import SubgraphExplanation
 from eigsearch.metrics.stability import relabelled
 from eigsearch.models import zoo
 from eigsearch.search import Curve, size_range
-from eigsearch.search.near_optimal import near_optimal_prefixes
+from eigsearch.search.evaluation_cache import EvaluationCache
+from eigsearch.search.near_optimal import near_optimal_cached, near_optimal_prefixes
 from tests.search.brute import Net, problems, random_graph, undirected
 from tests.search.brute import gain_of as gain_by_definition
+from tests.search.drive import drive, linear, problem_of
 
 SEARCHES = ("sweep", "resweep", "refine", "exhaustive")
 
@@ -181,3 +184,13 @@ def test_agreement_of_answers_that_numbering_chose_is_not_claimed() -> None:
     found = eigsearch.explain(Constant(), Data(x=torch.ones(10, 1), edge_index=ends))
     assert found.near_optimal.count > 1
     assert "equally good" not in found.sentence()
+
+
+def test_near_optimal_cached_counts_the_smallest_and_the_largest_allowed_size() -> None:
+    """Of six groups, at least 2 and at most 3 may be kept; all that holds the first is as good."""
+    problem, cache = problem_of(6, sparsity=0.5, phi_full=1.0), EvaluationCache(6)
+    prefixes = np.tri(6, dtype=bool)
+    drive(cache.evaluate(cache.rows(prefixes)), linear(1, 0, 0, 0, 0, 0))
+    near = near_optimal_cached(problem, cache, prefixes[1], 1.0)
+    assert (near.count, near.agreeing) == (2, 2)
+    assert near.share.tolist() == [1, 1, 0.5, 0, 0, 0]

@@ -71,3 +71,9 @@ def test_size_range_max_size_no_count_raises(max_size: Any) -> None:
 def test_size_range_max_size_below_min_size_raises() -> None:
     with pytest.raises(InputError, match="at least `min_size`, 3"):
         size_range(10, 0.5, min_size=3, max_size=2)
+
+
+@pytest.mark.parametrize("sparsity", [-0.1, 1, 1.5, True, "0.5", float("nan")])
+def test_size_range_sparsity_not_a_share_below_one_raises(sparsity: Any) -> None:
+    with pytest.raises(InputError, match="at least 0 and below 1"):
+        size_range(10, sparsity)

@@ -76,3 +76,35 @@ def test_promising_subgraphs_are_new_allowed_and_better_than_chance():
         return given.gain(phi(rows), phi(~rows))
 
     assert gain(rows).mean() > gain(everything()).mean() + 0.3
+
+
+def test_fit_surrogate_everything_evaluated_is_the_ridge_regression_itself() -> None:
+    """The weights minimise Σ (φ − fit)² + 0.1 · |weights|², the constant among them."""
+    cache, rows = EvaluationCache(GROUPS), everything()
+    answered(cache.evaluate(cache.rows(rows[: 2 ** (GROUPS - 1)])))
+    fit = fit_surrogate(problem(), cache)
+    bonds = rows[:, 1:] & rows[:, :-1]
+    columns = np.concatenate([np.ones((len(rows), 1)), rows, bonds], axis=1)
+    penalty = np.sqrt(0.1) * np.eye(columns.shape[1])
+    values = np.append(phi(rows), np.zeros(len(penalty)))
+    weight = np.linalg.lstsq(np.concatenate([columns, penalty]), values, rcond=None)[0]
+    assert fit.constant == pytest.approx(weight[0])
+    assert fit.linear == pytest.approx(weight[1 : 1 + GROUPS])
+    assert np.diag(fit.pairwise, k=1) == pytest.approx(weight[1 + GROUPS :])
+
+
+def test_fit_surrogate_hub_with_too_many_pairs_fits_groups_alone() -> None:
+    """Of twelve edges of a star all 66 pairs touch, more than four for each group."""
+    groups = 12
+    star = np.zeros(groups, int), np.arange(1, groups + 1), np.arange(groups)
+    target = Target("multiclass_classification", "raw", 0)
+    ranking = rank(torch.arange(groups, 0, -1))
+    given = Problem(target, torch.tensor(2.0).double(), ranking, 0.5, 2, star)
+    cache = EvaluationCache(groups)
+    asking = cache.evaluate(cache.rows(np.eye(groups, dtype=bool)))
+    asked = next(asking)
+    with pytest.raises(StopIteration):
+        asking.send([f.rows(0, len(f)).double().sum(dim=1) for f in asked])
+    fit = fit_surrogate(given, cache)
+    assert not fit.pairwise.any()
+    assert fit.linear == pytest.approx(np.full(groups, fit.linear[0]))
