@@ -1,7 +1,10 @@
 """Which part of the graph made the GNN say so? EiG-Search for PyTorch Geometric."""
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from eigsearch._utils.moved_modules import MovedModules
 
 __version__ = "0.1.0"
 
@@ -31,6 +34,8 @@ _HOMES = {
     "studio": "app.launch",
 }
 
+sys.meta_path.append(MovedModules())  # last: a module that exists is never looked up there
+
 if TYPE_CHECKING:
     from eigsearch.api import explain, explain_dataset
     from eigsearch.app.launch import studio
@@ -38,12 +43,12 @@ if TYPE_CHECKING:
     from eigsearch.explanation import FailedExplanation, SubgraphExplanation
     from eigsearch.integrations.pyg import CounterfactualSearch, EiGSearch
     from eigsearch.options import Options
-else:  # a type checker would take such a function for a promise that every name exists
+else:  # type checkers would assume that `__getattr__` provides every name
 
     def __getattr__(name: str) -> Any:
-        """Return what the package offers, or a module of it, when it is first asked for.
+        """Import a public name or a submodule on first use.
 
-        Torch takes seconds to import, which nobody should wait for who asks the command for help.
+        Torch takes seconds to import, and `eigsearch --help` should not wait for it.
         """
         if name in _HOMES:
             value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
@@ -52,10 +57,10 @@ else:  # a type checker would take such a function for a promise that every name
         try:
             return import_module(f"{__name__}.{name}")
         except ModuleNotFoundError as error:
-            if error.name != f"{__name__}.{name}":  # a package that the module needs
+            if error.name != f"{__name__}.{name}":  # a package that it imports
                 raise
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
 
     def __dir__() -> list[str]:
-        """Return the names that there are, those not yet asked for included."""
+        """Return all public names, those not yet imported included."""
         return sorted({*globals(), *__all__})

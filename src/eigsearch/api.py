@@ -16,7 +16,7 @@ from eigsearch.inputs.typed_graph import LinkName, NodeName
 from eigsearch.options import make_options, takes_options
 from eigsearch.outcomes import check_on_error, explain_each
 from eigsearch.pipeline import Pipeline
-from eigsearch.tasks.dataset import count_instances, dataset_instances
+from eigsearch.tasks.dataset import count_instances, dataset_instances, listed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -83,9 +83,10 @@ def explain_dataset(
     """
     check_on_error(on_error)
     chosen = make_options({**options})
+    node, link = listed(node), listed(link)  # iterated over twice
     total = count_instances(dataset, node, link)
     if workers is not None or ray is not None:
-        from eigsearch.parallel import explain_many  # one process needs none of it
+        from eigsearch.parallel import explain_many  # not needed in one process
 
         found = explain_many(
             model, dataset, node=node, link=link, target=target, options=chosen, workers=workers,

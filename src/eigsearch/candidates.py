@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 class SubgraphKind(Enum):
-    """Which nodes and features a candidate keeps.
+    """How a keep-row selects the nodes, edges and features of a candidate.
 
     The first two read a row as a mask over groups, the last two as a mask over nodes.
 
@@ -41,7 +41,7 @@ class SubgraphKind(Enum):
 class CandidateSet:
     """A sequence of keep-rows.
 
-    Not an ABC: its `isinstance` takes three times as long, and engines call it for every request.
+    Not an ABC: its `isinstance` would take three times as long, and engines call it per request.
     """
 
     subgraph_kind: SubgraphKind
@@ -55,25 +55,27 @@ class CandidateSet:
         raise NotImplementedError
 
     def with_kind(self, kind: SubgraphKind) -> CandidateSet:
-        """Return the same rows cut out of the graph in another way."""
+        """Return the same keep-rows with another kind of subgraph."""
         return replace(self, subgraph_kind=kind)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)
 class RawOutputs:
-    """Candidates whose output rows are wanted, all columns of them, instead of φ."""
+    """A request for the model's full output rows of candidates instead of φ."""
 
     candidate_set: CandidateSet
 
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """A computation that is done for many searches at once, as one of short arrays costs calls.
+    """A computation that the scheduler runs for many searches in one call.
+
+    The arrays of a single search are short, so the overhead of NumPy calls would dominate.
 
     Attributes:
-        compute: Returns the result of each of several arguments.
+        compute: Takes the arguments of several searches and returns one result for each.
         argument: The argument of this search.
-        kind: What arguments have to share in order to be computed together.
+        kind: Only arguments of equal kind are computed in one call.
     """
 
     compute: Callable[[list[Any]], Sequence[Any]]
@@ -81,9 +83,9 @@ class Together:
     kind: Hashable = None
 
 
-# A ranker or a search yields candidate sets and is sent one tensor for each: φ, or output rows. Or
-# it yields a computation, and is sent its result. A scheduler runs many of these generators in
-# lockstep, so that their candidates share model calls, and their computations calls of NumPy.
+# A ranker or search is a generator: it yields candidate sets and is sent one tensor for each (φ or
+# output rows), or it yields a computation and is sent its result. The scheduler runs many of them
+# in lockstep, so that candidates share model calls and computations share NumPy calls.
 EvalCoroutine = Generator[Sequence[CandidateSet | RawOutputs] | Together, Any, Result]
 
 
@@ -213,7 +215,7 @@ class ExplicitMasks(CandidateSet):
 class Subsets(CandidateSet):
     """Every subset with `smallest` to `largest` entries.
 
-    Smaller subsets come first; within a size, those that hold earlier entries of the order.
+    Smaller subsets come first; within a size, those with earlier entries of the order.
 
     >>> Subsets(torch.arange(3), 1, 2).rows(2, 5).int().tolist()
     [[0, 0, 1], [1, 1, 0], [1, 0, 1]]
@@ -234,7 +236,7 @@ class Subsets(CandidateSet):
         return sum(self.counts)
 
     def rows(self, start: int, stop: int) -> Tensor:
-        """Return the subsets numbered `start` to `stop`, without building those before them."""
+        """Return subsets number `start` to `stop` without building those before them."""
         ends = torch.tensor(self.counts).cumsum(0)
         number = torch.arange(start, stop)
         block = torch.searchsorted(ends, number, right=True)
@@ -242,7 +244,7 @@ class Subsets(CandidateSet):
         missing, width = self.smallest + block, self.order.numel()
         rows = torch.zeros(stop - start, width, dtype=torch.bool)
         for position, entry in enumerate(self.order.tolist()):
-            # the subsets that hold this entry come before those that do not
+            # subsets with this entry come before those without it
             holding = self._completions(width - position - 1)[missing]
             rows[:, entry] = taken = number < holding
             number = number - holding.where(~taken, 0)
@@ -250,7 +252,7 @@ class Subsets(CandidateSet):
         return rows
 
     def _completions(self, others: int) -> Tensor:
-        """Return, per number of missing entries, how many subsets take this entry next."""
+        """Return how many subsets take this entry, by the number of missing entries."""
         counts = [comb(others, size - 1) if size else 0 for size in range(self.largest + 1)]
         return torch.tensor([min(count, 2**62) for count in counts])
 
@@ -274,5 +276,5 @@ class ComplementOf(CandidateSet):
         return ~self.candidate_set.rows(start, stop)
 
     def with_kind(self, kind: SubgraphKind) -> CandidateSet:
-        """Return the complements of the other set's rows, cut out in another way."""
+        """Return the same complements with another kind of subgraph."""
         return ComplementOf(self.candidate_set.with_kind(kind))

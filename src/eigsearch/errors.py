@@ -7,11 +7,11 @@ from __future__ import annotations
 
 
 class EigsearchError(Exception):
-    """Anything that eigsearch raises on purpose."""
+    """The base class of all errors that eigsearch raises."""
 
 
 class InputError(EigsearchError, ValueError):
-    """An argument, a graph or a file is not what it has to be."""
+    """An argument, a graph or a file is invalid."""
 
 
 class AmbiguousOutputError(InputError):
@@ -31,7 +31,7 @@ class ModelError(EigsearchError, RuntimeError):
 
 
 class UnsupportedError(EigsearchError, NotImplementedError):
-    """The request is sound, and this version does not serve it."""
+    """The request is valid but not supported."""
 
 
 class MissingExtraError(EigsearchError, ImportError):

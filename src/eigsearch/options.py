@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from eigsearch.errors import InputError
@@ -186,17 +187,49 @@ class Options:
                 f"Expected `reverse` to be a dict of relations (got {self.reverse!r}). Pass "
                 "{'buys': 'bought_by'}, or None in place of the second for no reverse."
             )
+        self._set_contrast()
+        self._check_call()
         check_levels(self.levels)
         _check_positive("max_batch_nodes", self.max_batch_nodes, "the measured default")
         _check_positive("max_memory", self.max_memory, "no limit")
         self.strategy()
+        if self.size is not None and self.max_size is not None and self.size > self.max_size:
+            raise InputError(
+                f"Expected `size` to be at most `max_size`, {self.max_size} (got {self.size}). "
+                "Leave one of them out."
+            )
         made = self.make_ranker()
         if is_import_name(self.ranker):  # so that a run knows its code, and not only its name
             object.__setattr__(self, "ranker", made)
         self._check_features()
 
+    def _check_call(self) -> None:
+        """Raise InputError if what says how the model is called cannot say it."""
+        if self.forward is not None and not callable(self.forward):
+            raise InputError(
+                f"Expected `forward` to be a function (model, batch) -> output (got "
+                f"{self.forward!r}). Leave it out to call the model by the names of its arguments."
+            )
+        names = self.arguments
+        if names is None or (isinstance(names, Sequence) and not isinstance(names, str)):
+            return
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise InputError(
+                f"Expected `arguments` to be a list of names (got {names!r}). "
+                'Pass ["x", "edge_index"], or leave it out.'
+            )
+        # A set, or the keys of a dict: what is stated must not depend on the order of a set.
+        object.__setattr__(self, "arguments", tuple(sorted(map(str, names))))
+
+    def _set_contrast(self) -> None:
+        """Convert `rather_than` and `above` to plain numbers."""
+        from eigsearch.inputs.arguments import parse_class, parse_value
+
+        object.__setattr__(self, "rather_than", parse_class("rather_than", self.rather_than))
+        object.__setattr__(self, "above", parse_value("above", self.above))
+
     def _check_features(self) -> None:
-        """Raise InputError if other options do not go with features."""
+        """Raise InputError if other options contradict `features`."""
         from eigsearch.inputs.feature_groups import check_features
         from eigsearch.ranking.registry import RANKERS
 
@@ -224,7 +257,13 @@ class Options:
         """Return the search that the options name."""
         from eigsearch.search import make_search
 
-        return make_search(self.search, self.size)
+        found = make_search(self.search, self.size)
+        if not hasattr(found, "steps"):
+            raise InputError(
+                f"Expected `search` to be a name or a `Search` (got {self.search!r}). "
+                "Pass one, such as 'refine'."
+            )
+        return found
 
     def describe(self) -> dict[str, Any]:
         """Return the options as plain values, with the versions that they ran under."""
@@ -284,7 +323,9 @@ def make_options(keywords: dict[str, Any]) -> Options:
     for name in keywords:
         if name not in known:
             similar = get_close_matches(name, known, n=1)
-            hint = f"Did you mean `{similar[0]}`?" if similar else f"Choose of {', '.join(known)}."
+            hint = (
+                f"Did you mean `{similar[0]}`?" if similar else f"Choose from {', '.join(known)}."
+            )
             raise TypeError(f"Expected options of eigsearch (got the keyword `{name}`). {hint}")
     return Options(**keywords)
 
@@ -308,8 +349,11 @@ def takes_options(*without: str) -> Callable[[Function], Function]:
     return decorate
 
 
-def _check_positive(name: str, value: int | None, default: str) -> None:
-    if value is not None and not value >= 1:
+def _check_positive(name: str, value: float | None, default: str) -> None:
+    """Raise InputError if a limit is no number of at least 1; 4e9 is a usual way to write one."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if value is not None and not (is_number and value >= 1):
         raise InputError(
-            f"Expected `{name}` to be at least 1 (got {value!r}). Leave it out for {default}."
+            f"Expected `{name}` to be a number of at least 1 (got {value!r}). "
+            f"Leave it out for {default}."
         )

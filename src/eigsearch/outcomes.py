@@ -1,4 +1,4 @@
-"""Explain many predictions so that one that fails costs none of the others."""
+"""Explain many predictions; one that fails does not affect the others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Outcome = SubgraphExplanation | Failure
 
 
 def check_on_error(on_error: str) -> None:
-    """Raise InputError if `on_error` is no known way to treat failures."""
+    """Raise InputError if `on_error` is not a known value."""
     if on_error not in ON_ERROR:
         raise InputError(
             f"Expected `on_error` to be one of {', '.join(ON_ERROR)} (got {on_error!r}). "
@@ -89,7 +89,7 @@ def explain_or_fail(pipeline: Explains, instances: Sequence[Instance]) -> Iterat
 
 
 def failure_of(error: Exception) -> Failure:
-    """Return the failure of an error; one that is not of eigsearch is the model's."""
+    """Return an error as a Failure; errors of other libraries become ModelError."""
     kind = type(error) if isinstance(error, EigsearchError) else ModelError
     return Failure(reason_of(error), kind, error)
 

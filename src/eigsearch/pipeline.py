@@ -50,7 +50,7 @@ class Pipeline:
 
     def explain(self, instances: Sequence[Instance]) -> list[SubgraphExplanation]:
         """Return the explanation of each instance; model calls are shared between them."""
-        with eval_mode(self.predictor.model):
+        with eval_mode(self.predictor.model, self.options.forward):
             by_gradients = isinstance(self._ranker, LinearGradients)
             predicted = self.predictor.predict(instances, with_removals=by_gradients)
             rankings = known_rankings(predicted) if by_gradients else [None] * len(predicted)
@@ -104,7 +104,7 @@ class Pipeline:
         reason = evaluator.why_batched(instance) if engine == "batched" else ""
         notes = predictor.notes(instance)
         if self.options.engine == "incremental" and engine == "batched":
-            notes.append(f"The batched engine evaluated this: {reason}")
+            notes.append(f"The incremental engine was not used. {reason}")
         config = {**self._config, **predictor.describe(instance), "why_engine": reason}
         return Provenance(engine, config, tuple(filter(None, notes)))
 

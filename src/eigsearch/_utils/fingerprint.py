@@ -220,7 +220,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _update(total: Any, value: Any) -> None:
-    if isinstance(value, Tensor) and value.layout is torch.strided:
+    if isinstance(value, Tensor) and value.layout is torch.strided and not value.is_meta:
         value = value.detach().cpu().contiguous()
         total.update(f"{value.dtype}{tuple(value.shape)}".encode())
         total.update(value.reshape(-1).view(torch.uint8).numpy())

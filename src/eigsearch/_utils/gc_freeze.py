@@ -17,8 +17,9 @@ def gc_frozen() -> Iterator[None]:
     if gc.get_freeze_count():  # frozen already, by a caller that unfreezes
         yield
         return
+    unfreeze = gc.unfreeze  # when Python ends, it takes modules away before it closes generators
     gc.freeze()
     try:
         yield
     finally:
-        gc.unfreeze()
+        unfreeze()

@@ -1,4 +1,4 @@
-"""Hashes: numbers mixed so well that sums of them tell multisets apart.
+"""Hash numbers to 64 bits, so that sums of hashes identify multisets.
 
 Two multisets have the same sum of 64-bit hashes if they are equal, and else with a chance of 2^-64.
 """

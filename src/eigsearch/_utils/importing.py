@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,7 +24,7 @@ def is_import_name(name: object) -> bool:
 
 
 def import_named(name: str, option: str, kind: str) -> Any:
-    """Return what `package.module:name` or `file.py:name` names; its module is imported.
+    """Import `package.module:name` or `file.py:name` and return the object.
 
     Args:
         name: The name.
@@ -46,11 +47,22 @@ def module_of_file(path: Path, option: str) -> ModuleType:
     """Import a file by its name, as workers will do too."""
     if not path.is_file():
         raise InputError(f"Expected {option} to name a file that exists (got {path}). Check it.")
+    if "." in path.stem:
+        raise InputError(
+            f"Expected {option} to name a file without a dot before .py, where Python takes it for "
+            f"a package (got {path}). Rename the file."
+        )
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)
     importlib.invalidate_caches()
-    module = importlib.import_module(path.stem)
+    try:
+        module = importlib.import_module(path.stem)
+    except (Exception, SystemExit) as error:  # whatever the file does when it is read
+        raise InputError(
+            f"Expected {option} to name a file that can be imported (got {_reason(error)}). "
+            "Mend the file."
+        ) from error
     if Path(str(module.__file__)).resolve() != path.resolve():
         raise InputError(
             f"Expected {path} to have a name of its own (got that of {module.__file__}). "
@@ -61,6 +73,11 @@ def module_of_file(path: Path, option: str) -> ModuleType:
 
 def _module(name: str, option: str) -> ModuleType:
     module_name = name.rpartition(":")[0]
+    if not all(module_name.split(".")):
+        raise InputError(
+            f"Expected {option} to name a module and something in it (got {name!r}). "
+            "Write package.module:name, or path/to/file.py:name."
+        )
     if os.getcwd() not in sys.path:  # last: no file there may take the place of a package
         sys.path.append(os.getcwd())
     try:
@@ -71,3 +88,20 @@ def _module(name: str, option: str) -> ModuleType:
             "Run the command where the module is, install its package, or name its file: "
             "path/to/file.py:name."
         ) from error
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"Expected {option} {name} to name a module that can be imported (got "
+            f"{_reason(error)}). Mend the module."
+        ) from error
+
+
+def _reason(error: BaseException) -> str:
+    """Return what went wrong, and in which line of which file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith("<frozen")]  # not Python's
+    said, place = str(error).split("\n")[0], f"{own[-1].filename}, line {own[-1].lineno}"
+    if isinstance(error, SyntaxError):  # of the file that was to be run next; Python names it
+        if error.filename is None:  # of a file that holds no text
+            return f"{type(error).__name__}: {error.msg}"
+        said, place = error.msg, f"{error.filename}, line {error.lineno}"
+    return f"{type(error).__name__}: {said}; {place}"

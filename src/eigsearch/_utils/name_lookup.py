@@ -1,4 +1,4 @@
-"""Looks a name up the way people type it; a wrong one is answered with the near misses."""
+"""Look up names leniently, and suggest similar ones for unknown names."""
 
 import difflib
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from eigsearch.errors import InputError
 
 
 def resolve(kind: str, name: str, known: Iterable[str]) -> str:
-    """Return the known name that `name` means, whatever its case, hyphens and spaces.
+    """Return the known name that equals `name` up to case, hyphens and spaces.
 
     >>> resolve("data set", "ba 2motifs", ["BA-2Motifs", "MUTAG"])
     'BA-2Motifs'

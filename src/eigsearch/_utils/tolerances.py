@@ -6,18 +6,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Scores of groups: far above rounding noise, far below a difference that anybody would see.
+# Scores of groups: far above rounding noise, far below a visible difference.
 SCORE_TIE = 1e-4  # log-odds; for a regression, of the largest score
 PHI_ROUNDING = 2e-6  # of φ itself, where φ is so large that float32 is coarser than SCORE_TIE
 
 # Gains: below this only rounding differs, and the smaller subgraph wins.
 GAIN = 1e-6  # probability; for a regression, of the largest φ
 
-# Subgraphs this close in gain are equally good answers, to somebody who reads them.
+# Subgraphs this close in gain count as equally good answers.
 NEAR_OPTIMAL = 0.01  # probability; for a regression, of the gain
 
 # Outputs of a model, relative to their size; rounding measured at most 1e-5 in float32.
 BATCH = 1e-3  # the same graph alone and in a batch, or in two calls
+REPEATS = 2e-5  # the same batch in two calls of a model that draws random numbers
 ENGINES = 1e-3  # the batched and the incremental engine
 HOPS = 2e-5  # a node's output on one computation graph and on a larger one
 

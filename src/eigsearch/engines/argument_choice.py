@@ -1,4 +1,4 @@
-"""Which optional arguments a model is called with, and what a user should know about them."""
+"""Chooses the optional arguments that a model is called with."""
 
 from __future__ import annotations
 
@@ -22,16 +22,37 @@ from eigsearch.tasks import TaskLevel
 def choose_arguments(
     model_call: ModelCall, level: TaskLevel, instance: Instance, groups: GroupSpec
 ) -> tuple[ModelCall, str]:
-    """Return how to call the model, and a note where an optional argument makes a difference.
+    """Return how to call the model, and a note if optional arguments matter.
 
-    A graph may carry what the model can take but the user's own call does not pass. Such an
-    argument is passed; where it makes the model fail it is left out, and where it changes the
-    output the note shows both values.
+    A graph may have attributes that the model accepts as optional arguments, but that the user's
+    own calls do not pass. They are passed, unless the model fails with them or they have a row for
+    each link that the graph lists. If they change the output, the note shows both values.
     """
     if not isinstance(instance.data, Data | HeteroData):
         return model_call, ""
     if level.model_inputs:
-        model_call = model_call.with_link(instance.data)
+        return _choose_of_links(model_call.with_link(instance.data), level, instance, groups)
+    return _choose(model_call, level, instance, groups)
+
+
+def _choose_of_links(
+    model_call: ModelCall, level: TaskLevel, instance: Instance, groups: GroupSpec
+) -> tuple[ModelCall, str]:
+    """Leave out arguments with a row for each listed link, and choose among the rest."""
+    of_links = set(model_call.of_links(instance.data))
+    names = [n for n in model_call.optional_arguments(instance.data) if n in of_links]
+    if not names:
+        return _choose(model_call, level, instance, groups)
+    model_call, note = _choose(model_call.leaving_out(names), level, instance, groups)
+    listed = ", ".join(f"`{name}`" for name in names)
+    return model_call, (
+        f"Left out {listed}, with a row for each link that the graph lists. {note}".strip()
+    )
+
+
+def _choose(
+    model_call: ModelCall, level: TaskLevel, instance: Instance, groups: GroupSpec
+) -> tuple[ModelCall, str]:
     if not model_call.optional_arguments(instance.data):
         return model_call, ""
     (prepared,) = level.prepare([instance], groups, WHOLE_GRAPH)

@@ -1,8 +1,9 @@
-"""Whether attributes belong to nodes, to edges or to the graph, where lengths agree by coincidence.
+"""Decides if attributes of ambiguous length belong to nodes, edges or the graph.
 
-PyG goes by names that it knows, and else by length. A vector of the whole graph that is as long as
-the graph has nodes would be cut with them. Other graphs of the run tell, or else the model: a part
-of the graph is evaluated under both readings, and where they differ, the user is asked.
+PyG goes by the names that it knows, and otherwise by length: a graph-level vector that happens to
+be as long as the graph has nodes would be indexed by node. The lengths in other graphs of the run
+may decide. If they do not, a part of the graph is evaluated under both readings, and an error asks
+the user if the outputs differ.
 """
 
 from __future__ import annotations
@@ -35,29 +36,31 @@ def settle_levels(
     engine: BatchedEngine,
     memory: ModelMemory,
 ) -> None:
-    """Set the levels of attributes that lengths leave open.
+    """Set the levels of attributes whose length is ambiguous.
 
     Args:
         instances: The instances of a window.
-        chosen: What the user says, by name.
-        engine: What calls the model.
-        memory: What is known about the model, which reads an attribute in one way only.
+        chosen: The levels that the user gives, by name.
+        engine: The engine that calls the model.
+        memory: The cached facts about the model, to which levels are added.
 
     Raises:
-        InputError: If the model allows two readings, or the user names what the graph has not.
+        InputError: If both readings are possible, or if the user names an attribute that the graph
+            does not have.
     """
     if any(instance.schema is not None for instance in instances):
         _refuse_levels_of_types(chosen)
         return
     _check_chosen(instances[0], chosen)
-    names = {name for i in instances for name in open_names(i.source, engine.model_call)}
+    graphs = {id(instance.source): instance.source for instance in instances}
+    names = {name for g in graphs.values() for name in open_names(g, engine.model_call)}
     settled: dict[str, Any] = dict(chosen)
     for name in names - settled.keys():
         key = instances[0].signature, name
         if key not in memory.levels:
             memory.levels[key] = _level(name, instances, engine.one_per_call())
         settled[name] = memory.levels[key]
-    for instance in instances:
+    for instance in instances if settled else ():
         for name in settled.keys() & set(instance.attributes):
             instance.levels[name] = settled[name], instance.level(name)[1]
     _settle_plain_values(instances, engine, memory)
@@ -66,7 +69,7 @@ def settle_levels(
 def _settle_plain_values(
     instances: Sequence[PreparedInstance], engine: BatchedEngine, memory: ModelMemory
 ) -> None:
-    """Set the levels of attributes that are no tensors."""
+    """Set the levels of attributes that are not tensors."""
     for instance in instances:
         if not has_plain_values(instance.data, engine.model_call):
             continue
@@ -91,26 +94,26 @@ def _check_chosen(instance: PreparedInstance, chosen: Mapping[str, str]) -> None
         if name not in instance.attributes:
             raise InputError(
                 f"Expected `levels` to name attributes of the graph, which has "
-                f"{', '.join(instance.attributes)} (got {name!r}). Choose of these."
+                f"{', '.join(instance.attributes)} (got {name!r}). Choose from these."
             )
 
 
 def open_names(data: Data, model_call: ModelCall) -> set[str]:
-    """Return the attributes that a graph's size alone gives to its nodes or edges."""
+    """Return the attributes that only their length assigns to nodes or edges."""
     return {
         name
         for name, value in data.items()
-        if isinstance(value, Tensor)
-        and value.dim()
-        and name not in _NEVER_OPEN
+        if name not in _NEVER_OPEN
         and model_call.needs(name)
+        and isinstance(value, Tensor)
+        and value.dim()
         and data.__cat_dim__(name, value) is not None
         and attribute_level(data, name)[0] != "graph"
     }
 
 
 def _level(name: str, instances: Sequence[PreparedInstance], engine: BatchedEngine) -> Level:
-    """Return the level of an attribute, by all graphs of a run or by the model."""
+    """Return the level of an attribute, judged by all graphs of a run or by outputs."""
     graphs = {id(i.source): i.source for i in instances if name in i.source}
     told = level_by_lengths(name, list(graphs.values()))
     if told is not None:
@@ -130,7 +133,7 @@ def _level(name: str, instances: Sequence[PreparedInstance], engine: BatchedEngi
 
 
 def _parts(instance: PreparedInstance) -> Iterator[Tensor]:
-    """Yield a small and a larger part of a graph, which lack some of its nodes if any do."""
+    """Yield masks of a small and a larger part, which most likely lack some nodes."""
     groups = instance.groups.count
     for size in sorted({1, groups // 2} - {0}):
         if size < groups:
@@ -140,18 +143,18 @@ def _parts(instance: PreparedInstance) -> Iterator[Tensor]:
 def _output(
     engine: BatchedEngine, instance: PreparedInstance, part: Tensor, name: str, level: Level
 ) -> Tensor | None:
-    """Return the output for a part of a graph under one reading; None where the model fails."""
+    """Return the output for a part under one reading; None if the model fails."""
     candidate = ExplicitMasks(part, SubgraphKind.EDGE_INDUCED)
     try:
         return engine.outputs([Request(_read_as(instance, name, level), candidate)])[0]
     except MemoryBudgetError:
         raise
-    except Exception:  # a reading that the model cannot have
+    except Exception:  # the model does not accept this reading
         return None
 
 
 def _read_as(instance: PreparedInstance, name: str, level: Level) -> PreparedInstance:
-    """Return an instance with one attribute of another level."""
+    """Return the instance with one attribute read at another level."""
     levels = {**instance.levels, name: (level, instance.level(name)[1])}
     return replace(instance, levels=levels)
 

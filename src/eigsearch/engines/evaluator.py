@@ -1,4 +1,4 @@
-"""The evaluator: routes each request to the engine that is fit for it."""
+"""The evaluator: routes each request to the engine that suits it."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ from eigsearch.inputs.instance import PreparedInstance
 
 ENGINES = ("auto", "batched", "incremental")
 
-# Nodes of all candidates up to which a plain batch is faster than the incremental engine's Python:
-# a molecule of 30 bonds alone has 900, one of 60 or four of 30 about this many. Measured for three
-# layers of width 64.
+# Up to this many nodes in all candidates, one batch is faster than the Python overhead of the
+# incremental engine. A molecule of 30 bonds has 900; one of 60 bonds, or four of 30, have about
+# this many. Measured with three layers of width 64.
 _FEW_NODES = 3_000
-# Few rows of a graph do not decide between engines, as a window in one is faster than in both.
+# So few more rows do not rule out an engine: a window is faster in one engine than in both.
 _ROWS_OF_A_CALL = 2_048
-_ENOUGH_GROUPS = 2  # a removal from fewer leaves nothing to compare
-_FASTER = "It is faster for this graph."
+_ENOUGH_GROUPS = 2  # with fewer, a removal leaves nothing to compare
+_FASTER = "The batched engine is faster for this graph."
+_TAKES_OVER = "The batched engine takes over, which may take longer but changes no answer."
 _NO_BATCH = (
     "Each candidate costs a call of its own, which takes several times as long: the model has no "
     "`batch` argument to tell graphs apart."
@@ -55,16 +56,16 @@ _DEPENDS = (
 
 
 class AutoEvaluator:
-    """Evaluates requests with the incremental engine where it serves and pays, else batched.
+    """Evaluates requests with the incremental engine if that is faster, else batched.
 
     The first outputs of each route of the incremental engine are compared with those of the
     batched one; if they differ, the batched engine evaluates everything, and a warning says so.
 
     Args:
         batched: The engine for any model.
-        incremental: The engine that recomputes what a candidate changes.
-        memory: What is known about the model.
-        name: The engine that the user asks for.
+        incremental: The engine that recomputes only what a candidate changes.
+        memory: The cached facts about the model.
+        name: The engine that the user asks for, one of `ENGINES`.
         keeps_nodes: Whether edge-induced candidates keep all nodes.
     """
 
@@ -83,13 +84,13 @@ class AutoEvaluator:
         self._alone = batched.one_per_call()
         self._verifier = Verifier(incremental, self._alone, memory.routes)
         self._asked_to_keep = keeps_nodes
-        self._traits: ModelTraits | None = None  # found out, or recalled, for graphs of this run
-        self._confirmed = False  # by a call of this run, where they were recalled
-        self._few_removals = False  # in the graphs that were evaluated last
+        self._traits: ModelTraits | None = None  # measured or cached, for the graphs of this run
+        self._confirmed = False  # whether a call of this run confirmed cached traits
+        self._few_removals = False  # whether the removals of the last graphs have few nodes
 
     @property
     def batched(self) -> BatchedEngine:
-        """The engine for any model, with a call for each candidate where those cannot share one."""
+        """The batched engine, with one candidate per call if calls cannot be shared."""
         shares = self._traits is None or self._traits.shares_calls
         return self._batched if shares else self._alone
 
@@ -104,7 +105,7 @@ class AutoEvaluator:
         return self._traits.note if self._traits else ""
 
     def scores(self, requests: Sequence[Request]) -> list[Tensor]:
-        """Return φ in float64 for each candidate of each request about predicted instances."""
+        """Return φ in float64 for each candidate; instances have to be predicted ones."""
         instances = [request.instance for request in requests]
         targets = [i.target for i in instances if isinstance(i, PredictedInstance)]
         return phi_rows(targets, self.outputs(requests))
@@ -125,16 +126,16 @@ class AutoEvaluator:
     def whole_graphs(
         self, instances: Sequence[PreparedInstance], with_removals: bool, own: Tensor | None
     ) -> list[Tensor]:
-        """Return the output row of each graph, followed by those without each of its groups.
+        """Return the output row of each graph, then those without each of its groups.
 
-        The incremental engine computes a graph for the sake of its removals, so both are one
-        request; its rows of the graphs are held against plain calls of the model. Where it does
-        not serve the model, removals are left to the ranking.
+        The incremental engine needs the graph to compute its removals, so both are one request; its
+        rows of the graphs are compared with plain calls of the model. If it does not serve the
+        model, removals are left to the ranking.
 
         Args:
             instances: The graphs.
             with_removals: Whether removals are wanted.
-            own: What plain calls of the model gave for the graphs, where that is known.
+            own: The rows of plain calls of the model on the graphs, if known.
         """
         full = [Request(instance, FullGraph(instance.groups.count)) for instance in instances]
         self._few_removals = self._few_nodes(_removals(instances))
@@ -142,7 +143,7 @@ class AutoEvaluator:
             found = self._incremental_graphs(instances, with_removals)
             if found and self._are_own(full, torch.cat([rows[:1] for rows in found]), own):
                 return found
-        self._meet(instances)
+        self._load_traits(instances)
         outputs = self.batched.outputs(full)
         if own is not None or self._hold_in_halves(full, outputs):
             return outputs
@@ -150,22 +151,22 @@ class AutoEvaluator:
         return self.batched.outputs(full)
 
     def _hold_in_halves(self, full: Sequence[Request], outputs: Sequence[Tensor]) -> bool:
-        """Return whether graphs give the same where fewer of them share a call."""
+        """Return whether outputs stay the same if fewer graphs share a call."""
         if len(full) == 1 or self.batched.one_call_each(full[0].instance):
             return True
-        rows = own_rows(self.batched, full, companies=2)
+        rows = own_rows(self.batched, full, batches=2)
         return rows is not None and outputs_close(rows, torch.cat(list(outputs)), tolerances.BATCH)
 
     def _incremental_graphs(
         self, instances: Sequence[PreparedInstance], with_removals: bool
     ) -> list[Tensor]:
-        """Return whole graphs and removals; nothing where the engine turns out not to serve."""
+        """Return outputs of graphs and removals; [] if the engine proves unsuitable."""
         full = [Request(i, FullGraph(i.groups.count)) for i in instances]
         outputs = self.outputs(_removals(instances) if with_removals else full)
         return outputs if self.serves_incrementally(largest(instances)) else []
 
     def _are_own(self, full: Sequence[Request], found: Tensor, own: Tensor | None) -> bool:
-        """Return whether the rows of graphs are those of the model's own calls; else refuse."""
+        """Return whether rows equal those of plain calls; if not, refuse the graphs."""
         expected = own_rows(self.batched, full) if own is None else own
         if expected is None:
             expected = torch.cat(self._alone.outputs(full))
@@ -192,45 +193,44 @@ class AutoEvaluator:
         return "incremental" if chosen else "batched"
 
     def _pays(self, request: Request) -> bool:
-        """Return whether the incremental engine serves a request and is likely to be faster."""
-        if request.instance.groups.features or not self.incremental.serves(request):
-            return False
-        if self.name == "incremental":
-            return True
-        layers = self.incremental.layers(request.instance)
-        rows_of_batched = layers * len(request) * request.instance.num_nodes
-        # A row costs more here, which equal rows make up for (measured in benchmarks/speed/).
+        """Return whether the incremental engine serves a request and is probably faster."""
+        layers = 0 if request.instance.groups.features else self.incremental.layers_for(request)
+        if layers == 0 or self.name == "incremental":
+            return layers > 0
+        rows_of_batched = layers * request.size * request.instance.num_nodes
+        # A row costs more in this engine; deduplication makes up for it (see benchmarks/speed/).
         return expected_rows(request, layers).total <= rows_of_batched + _ROWS_OF_A_CALL
 
     def _few_nodes(self, requests: Sequence[Request]) -> bool:
-        """Return whether requests are so small together that the batched engine is faster."""
-        nodes = sum(len(request) * request.instance.num_nodes for request in requests)
+        """Return whether all requests together are so small that batching is faster."""
+        nodes = sum(request.size * request.instance.num_nodes for request in requests)
         if self.name != "auto" or nodes > _FEW_NODES:
             return False
         return not any(self._batched.one_call_each(request.instance) for request in requests)
 
     def engine_name(self, instance: PreparedInstance) -> str:
-        """Return the name of the engine that ranks the groups of an instance evaluated last."""
+        """Return the engine that ranks the groups of an instance of the last evaluation."""
         if self._few_removals:
             return "batched"
         return self.route(Request(instance, Removals(instance.groups.count)))
 
     def why_batched(self, instance: PreparedInstance) -> str:
-        """Return why the batched engine evaluates an instance, in one sentence."""
+        """Return why the batched engine evaluates an instance, and what that changes."""
         if self.name == "batched":
             return "engine='batched' was asked for."
         if not self.batched.shares_calls:
             return "The model's outputs depend on what else is in a batch."
         if instance.groups.features:
-            return "Features are replaced in whole graphs, which the batched engine builds."
+            return "Only the batched engine evaluates candidates of features."
         if not self._may_be_incremental:
-            return "Under autocast, rounding alone makes engines disagree."
+            return "Under torch.autocast, rounding is too coarse to compare the engines."
         if self._few_removals:
             return _FASTER
-        return self.incremental.reason(instance) or _FASTER
+        reason = self.incremental.reason(instance)
+        return f"{reason} {_TAKES_OVER}" if reason else _FASTER
 
     def cost_note(self, instance: PreparedInstance) -> str:
-        """Return why each candidate of an instance costs a call of the model, "" if it does not."""
+        """Return why each candidate costs a call of the model; "" if it does not."""
         if not self.batched.one_call_each(instance) or self.engine_name(instance) != "batched":
             return ""
         if self.batched.shares_calls:
@@ -238,11 +238,11 @@ class AutoEvaluator:
         return _SORTS if self.batched.model_call.sorts_nodes else _DEPENDS
 
     def own_call_note(self, instance: PreparedInstance, row: Tensor) -> str:
-        """Return what a user should know about the call of the model on a graph by itself.
+        """Return a note if the model's output changes without `batch`; else "".
 
         Args:
             instance: The prediction.
-            row: The model's output for it.
+            row: The model's output for it with the graph as a batch of one.
         """
         known, kind = self.memory.own_call_notes, (instance.signature, len(instance.anchors))
         if kind not in known:
@@ -250,14 +250,14 @@ class AutoEvaluator:
         return known[kind]
 
     def values_note(self, instance: PreparedInstance) -> str:
-        """Return what a user should know about attributes that are no tensors."""
+        """Return a note on how the model is given attributes that are not tensors."""
         forms = self.memory.plain_forms.get(instance.signature)
         return forms.note if forms else ""
 
     def serves_incrementally(self, instance: PreparedInstance) -> bool:
-        """Return whether the incremental engine serves the model, as far as is known.
+        """Return whether the incremental engine serves the model, as far as known.
 
-        Its first outputs may show that it does not, so ask again afterwards.
+        Its first outputs may show that it does not, so call this again after evaluating.
         """
         if instance.groups.features or instance.groups.count < _ENOUGH_GROUPS:
             return False
@@ -286,7 +286,7 @@ class AutoEvaluator:
             raise self._larger(error, requests) from None
 
     def _larger(self, error: MemoryBudgetError, requests: Sequence[Request]) -> MemoryBudgetError:
-        """Return the error, or the other engine's: the budget has to serve both."""
+        """Return the error of the engine that needs more: the budget has to fit both."""
         try:
             with torch.inference_mode():
                 self.batched.fit(requests)
@@ -295,11 +295,11 @@ class AutoEvaluator:
         return error
 
     def _batched_outputs(self, requests: Sequence[Request]) -> list[Tensor]:
-        """Return the batched engine's outputs; first see whether graphs may share its calls."""
+        """Return the batched engine's outputs; check first whether graphs may share calls."""
         if not requests:
             return []
         instances = [request.instance for request in requests]
-        self._meet(instances)
+        self._load_traits(instances)
         first = instances[0]
         confirmed = self._confirmed or not self.batched.shares_calls
         if confirmed or not isinstance(first, PredictedInstance):
@@ -308,25 +308,25 @@ class AutoEvaluator:
         if (outputs := self._confirmed_outputs(requests, first)) is not None:
             return outputs
         self.memory.forget()
-        self._meet(instances)
+        self._load_traits(instances)
         return self.batched.outputs(requests)
 
     def _confirmed_outputs(
         self, requests: Sequence[Request], first: PredictedInstance
     ) -> list[Tensor] | None:
-        """Return outputs, unless a graph gives beside candidates something else than alone."""
+        """Return outputs; None if candidates beside a graph change its output."""
         full = Request(first, FullGraph(first.groups.count))
         try:
             *outputs, row = self.batched.outputs([*requests, full])
         except MemoryBudgetError:
             raise
-        except Exception:  # graphs that shared a call before may not do so now
+        except Exception:  # graphs that could share a call before cannot any more
             return None
         phi = first.target.phi(row)[0]
         return outputs if outputs_close(first.phi_full, phi, tolerances.BATCH) else None
 
-    def _meet(self, instances: Sequence[PreparedInstance]) -> None:
-        """Respect what is known about the model on such graphs; find it out where it is not."""
+    def _load_traits(self, instances: Sequence[PreparedInstance]) -> None:
+        """Set the model's traits for such graphs: from the cache, or by calling the model."""
         sizes, key = sizes_of(instances), self._kind(instances)
         known = self.memory.traits.get(key)
         if known is None or not known.sizes.cover(*sizes):
@@ -337,13 +337,13 @@ class AutoEvaluator:
         self._traits = known
 
     def _kind(self, instances: Sequence[PreparedInstance]) -> tuple[Any, ...]:
-        """Return what instances share that are known to get on in a call, or not to."""
+        """Return the key under which the traits for such instances are cached."""
         first = largest(instances)
         with_features = bool(first.groups.features)
         return first.signature, len(first.anchors), with_features, self._asked_to_keep
 
     def _stop_sharing(self, instances: Sequence[PreparedInstance]) -> None:
-        """Give each candidate a call of its own: graphs were seen to disturb one another."""
+        """Give each candidate a call of its own, as outputs depended on the batch."""
         check_deterministic(self._alone, largest(instances))
         assert self._traits is not None
         self._traits = replace(self._traits, shares_calls=False)
@@ -363,7 +363,7 @@ def _with_all_nodes(request: Request) -> Request:
 
 
 def _by_signature(requests: Sequence[Request]) -> list[list[Request]]:
-    """Return the requests grouped by the attributes that their graphs carry."""
+    """Return the requests grouped by the attributes of their graphs."""
     alike: dict[tuple[str, ...], list[Request]] = {}
     for request in requests:
         alike.setdefault(request.instance.signature, []).append(request)

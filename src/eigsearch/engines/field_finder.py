@@ -1,8 +1,8 @@
-"""Finds the receptive field whose computation graphs give the outputs of the whole graph."""
+"""Finds the receptive field at which computation graphs give the right rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -11,12 +11,14 @@ from torch_geometric.data import Data
 
 from eigsearch._utils.tolerances import ENGINES, HOPS, outputs_close
 from eigsearch.candidates import FullGraph
+from eigsearch.engines.anchor_types import check_anchor_types
 from eigsearch.engines.attribute_levels import open_names, settle_levels
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.model_memory import ModelMemory
 from eigsearch.engines.plain_values import has_plain_values
 from eigsearch.engines.request import Request
 from eigsearch.errors import EigsearchError, ModelError
+from eigsearch.inference.model_call import FeatureMisfitError
 from eigsearch.inference.receptive_field import counted_calls, expected_field, wider_fields
 from eigsearch.inference.target import short_row
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH, ReceptiveField
@@ -27,11 +29,11 @@ from eigsearch.tasks import TaskLevel
 
 
 class FieldFinder:
-    """Prepares instances on computation graphs that are as wide as the model sees.
+    """Prepares instances on computation graphs that cover the model's receptive field.
 
-    The model's layers say how wide that is, but a model may see more than its layers say. So the
-    rows of the computation graphs are compared with those of one forward call on the whole graph,
-    and the receptive field grows until they agree.
+    The model's layers suggest its size, but a model may depend on more. So the rows of the
+    computation graphs are compared with those of one forward call on the whole graph, and the
+    receptive field grows until they agree.
     """
 
     def __init__(
@@ -47,16 +49,16 @@ class FieldFinder:
         self._engine = engine
         self._memory = memory
         self._levels = levels or {}
-        self._expected: Tensor | None = None  # the rows of the whole graph, of the last instances
-        self._recalled = False  # whether they come from an earlier call of the model
-        self.field: ReceptiveField | None = None  # of the model, as far as it was seen
+        self._expected: Tensor | None = None  # the last instances' rows on whole graphs
+        self._recalled = False  # whether those come from the cache
+        self.field: ReceptiveField | None = None  # the one found so far
 
     def prepare(
         self, level: TaskLevel, instances: Sequence[Instance]
     ) -> tuple[list[PreparedInstance], Tensor | None]:
-        """Return the instances on computation graphs that give the rows of the whole graph.
+        """Return the instances on computation graphs, and their output rows.
 
-        Also returns those rows; None where a prediction is about the whole graph anyway.
+        The rows agree with those of the whole graph; None if predictions are about whole graphs.
         """
         if not level.has_computation_graphs:
             prepared = level.prepare(instances, self._groups, WHOLE_GRAPH)
@@ -65,7 +67,7 @@ class FieldFinder:
         self._settle_levels_of_graph(level, instances[0])
         self._expected = self._whole_rows(level, instances)
         found = self._cut(level, instances)
-        if found is None and self._recalled:  # what was remembered may not hold any more
+        if found is None and self._recalled:  # the cached output may be out of date
             self._memory.whole_output.forget()
             self._expected = self._whole_rows(level, instances)
             found = self._cut(level, instances)
@@ -77,7 +79,7 @@ class FieldFinder:
     def _cut(
         self, level: TaskLevel, instances: Sequence[Instance]
     ) -> tuple[list[PreparedInstance], Tensor] | None:
-        """Return the smallest computation graphs that give the expected rows, and their rows."""
+        """Return the smallest computation graphs with the expected rows, and the rows."""
         assert self.field is not None
         assert self._expected is not None
         for field in wider_fields(self.field):
@@ -91,13 +93,13 @@ class FieldFinder:
         return None
 
     def gave(self, outputs: Sequence[Tensor], shares_calls: bool) -> bool:
-        """Return whether outputs are those of the whole graph; else the next field is all of it.
+        """Return whether outputs are those of the whole graph; if not, fall back to it.
 
-        Computation graphs that share a call may lend one another what each would lack alone. A
-        model whose calls cannot be shared sees all nodes, if only after the removal of some.
+        Computation graphs may have given the right rows only because they shared a call. A model
+        that cannot share calls depends on all nodes, even if that shows only once some are removed.
 
         Raises:
-            ModelError: If not even the whole graph gives them.
+            ModelError: If the outputs differ even on the whole graph.
         """
         if self._expected is None or self.field is None:
             return True
@@ -113,11 +115,11 @@ class FieldFinder:
         return False
 
     def settle_levels(self, instances: Sequence[PreparedInstance]) -> None:
-        """Settle what the attributes of graphs belong to."""
+        """Decide whether attributes belong to nodes, edges or graphs."""
         settle_levels(instances, self._levels, self._engine, self._memory)
 
     def _settle_levels_of_graph(self, level: TaskLevel, instance: Instance) -> None:
-        """Settle levels on the whole graph, before computation graphs are cut by them."""
+        """Decide levels on the whole graph, before computation graphs are cut."""
         if isinstance(instance.data, Data):
             validate_graph(instance.data)
             call, data = self._engine.model_call, instance.data
@@ -132,8 +134,8 @@ class FieldFinder:
     ) -> bool:
         """Return whether computation graphs give the rows of the whole graph.
 
-        A model that normalises over all nodes may do so by coincidence, but then isolated nodes
-        beside a computation graph change its rows.
+        A model that normalises over all nodes may do so by coincidence, so isolated nodes are added
+        to one computation graph, which must not change its row.
         """
         if not outputs_close(expected, rows, HOPS):
             return False
@@ -141,20 +143,15 @@ class FieldFinder:
         if self._memory.isolated_nodes or not probes:
             return True
         instance = prepared[probes[0]]
-        beside = self._engine.row_beside_isolated_nodes(instance)
-        same = outputs_close(rows[probes[0]], beside.reshape(-1), HOPS)
+        beside = _tried(lambda: self._engine.row_beside_isolated_nodes(instance))
+        same = beside is not None and outputs_close(rows[probes[0]], beside.reshape(-1), HOPS)
         self._memory.isolated_nodes = same
         return same
 
     def _rows(self, prepared: Sequence[PreparedInstance]) -> Tensor | None:
-        """Return the rows of computation graphs; None where the model fails on such a part."""
+        """Return the rows of computation graphs; None if the model fails on them."""
         requests = [Request(instance, FullGraph(instance.groups.count)) for instance in prepared]
-        try:
-            return torch.cat(self._engine.outputs(requests))
-        except EigsearchError:
-            raise
-        except Exception:  # say, a normalisation that takes no single node
-            return None
+        return _tried(lambda: torch.cat(self._engine.outputs(requests)))
 
     def _whole_rows(self, level: TaskLevel, instances: Sequence[Instance]) -> Tensor:
         """Return the row of each instance in the output for its whole graph."""
@@ -164,6 +161,7 @@ class FieldFinder:
         self._recalled = False
         for graph, alike in _runs(graphs, anchors):
             self._engine.model_call.check(graph.readable)
+            self._check_types(level, graph, alike[0])
             if self._memory.field is None:
                 with counted_calls(self._model) as calls:
                     rows.append(self._rows_of_graph(level, graph, alike))
@@ -173,11 +171,24 @@ class FieldFinder:
             self.field = self.field or self._memory.field
         return torch.cat(rows)
 
+    def _check_types(
+        self, level: TaskLevel, graph: PreparedInstance, anchors: Sequence[int]
+    ) -> None:
+        """Check, once per combination, that the model uses the types that the user names."""
+        schema = graph.schema
+        if schema is None:
+            return
+        kinds = tuple(schema.node_name(anchor)[0] for anchor in anchors)
+        key = schema.node_types, schema.edge_types, kinds
+        if key not in self._memory.anchor_types:
+            check_anchor_types(self._engine.model_call, level, graph, anchors)
+            self._memory.anchor_types.add(key)
+
     def _rows_of_graph(
         self, level: TaskLevel, graph: PreparedInstance, anchors: Sequence[tuple[int, ...]]
     ) -> Tensor:
-        """Return the rows of predictions about one graph, from the model's last call on it."""
-        if graph.schema is not None or level.model_inputs:  # the output is not of the graph alone
+        """Return the rows of predictions about one graph, cached if it is unchanged."""
+        if graph.schema is not None or level.model_inputs:  # output depends on the anchors
             return self._engine.rows_of_whole(level, graph, anchors)
         known = self._memory.whole_output
         output = known.recall(graph.source) if self._memory.fingerprint.closed else None
@@ -187,6 +198,18 @@ class FieldFinder:
             known.keep(graph.source, output)
         positions = torch.tensor(anchors, device=output.device).reshape(-1)
         return level.output_rows(output, len(anchors), graph.num_nodes, positions)
+
+
+def _tried(call: Callable[[], Tensor]) -> Tensor | None:
+    """Return the outputs of a call; None if the model fails on its input."""
+    try:
+        return call()
+    except FeatureMisfitError:  # such as a matrix of distances between all nodes
+        return None
+    except EigsearchError:
+        raise
+    except Exception:  # such as a normalisation that rejects a single node
+        return None
 
 
 def _contradiction(expected: Tensor, found: Tensor) -> ModelError:
@@ -202,7 +225,7 @@ def _contradiction(expected: Tensor, found: Tensor) -> ModelError:
 def _runs(
     graphs: Sequence[PreparedInstance], anchors: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[PreparedInstance, list[tuple[int, ...]]]]:
-    """Yield each graph with the predictions about it that follow one another and share types."""
+    """Yield runs of consecutive predictions about one graph with the same types."""
     start = 0
     for stop in range(1, len(graphs) + 1):
         if stop == len(graphs) or not _alike(graphs, anchors, start, stop):

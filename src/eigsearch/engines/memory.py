@@ -1,4 +1,4 @@
-"""Memory: what a computation takes, so that a budget in bytes becomes a number of rows."""
+"""Memory budgets: how many rows fit into a number of bytes, by measurement."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from eigsearch.errors import MemoryBudgetError
 Result = TypeVar("Result")
 Kind = tuple[str, ...]  # the engine, and the attributes of the graphs
 
-PROBE = 1_024  # rows, or nodes, of the batch that tells what each of them takes
+PROBE = 1_024  # rows, or nodes, of the batch on which bytes per row are measured
 # Allocators round up and keep what was freed for a while; measured in benchmarks/speed/memory.py.
 _SLACK = 1.25
-_LARGER = 8  # times the nodes of the graph that was weighed, beyond which rows are weighed again
+_LARGER = 8  # measure again for a graph with this many times the nodes of the last one
 
 
 class _Meter(TorchDispatchMode):
-    """Watches the tensors that operations make, and when they are let go."""
+    """Tracks the bytes of tensors from when operations make them until they are freed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,20 +61,20 @@ def _tensors(values: Any) -> list[Tensor]:
 
 
 def _storage(tensor: Tensor) -> tuple[int, int]:
-    """Return where the numbers of a tensor are, and the bytes that they take."""
+    """Return the address of a tensor's storage, and its size in bytes."""
     if tensor.layout is torch.strided:
         storage = tensor.untyped_storage()
         return storage.data_ptr(), storage.nbytes()
     values = tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()
-    # beside each number the indices of its place, of eight bytes each
+    # each value has an index of eight bytes for each dimension
     size = values.untyped_storage().nbytes() + 8 * tensor.dim() * values.size(0)
     return values.untyped_storage().data_ptr(), size
 
 
 def measure_peak_bytes(compute: Callable[[], Result]) -> tuple[Result, int]:
-    """Return what a computation gives, and the bytes that it held at most, in tensors and arrays.
+    """Return the result of a computation, and its peak bytes in tensors and arrays.
 
-    It takes several times as long as the computation alone: for a first, small batch.
+    Measuring takes several times as long as computing, so use it on a small batch only.
     """
     traced = tracemalloc.is_tracing()
     if not traced:
@@ -92,14 +92,14 @@ def measure_peak_bytes(compute: Callable[[], Result]) -> tuple[Result, int]:
 
 
 class MemoryBudget:
-    """A number of bytes, as the number of rows that fit into it.
+    """Converts a number of bytes into the number of rows that fit.
 
-    What a row takes is measured for each model and kind of computation; another call with the same
-    model finds it known.
+    The bytes per row are measured for each model and kind of computation, and cached for later
+    calls with the same model.
 
     Args:
         max_memory: The bytes that a computation may take.
-        model: The model whose rows are weighed.
+        model: The model whose rows are measured.
     """
 
     def __init__(self, max_memory: int, model: Any) -> None:
@@ -111,22 +111,22 @@ class MemoryBudget:
         return max(1, int(self.max_memory / self._known[kind].bytes_per_row))
 
     def needs_weighing(self, kind: Kind, size: int, rows: int) -> bool:
-        """Return whether too little is known of a kind, for so many rows of graphs of a size."""
+        """Return whether the bytes per row have to be measured, or measured again."""
         weight = self._known.get(kind)
         if weight is None or weight.size * _LARGER < size:
             return True
         return self.rows(kind) < rows and weight.size < size
 
     def weigh(self, kind: Kind, size: int, compute: Callable[[], int]) -> None:
-        """Measure a computation with a graph of a size, which returns how many rows it had.
+        """Measure the bytes per row of a computation, which returns how many rows it had.
 
-        Let it run before: what a first call makes once, and keeps, is not of its rows.
+        Run it once before: what a first call allocates and keeps does not belong to its rows.
         """
         rows, taken = measure_peak_bytes(compute)
         self._known[kind] = Weight(size, max(taken, 1) / max(rows, 1))
 
     def check(self, kind: Kind, rows: int) -> None:
-        """Raise an error with the smallest budget that works, where so many rows do not fit."""
+        """Raise MemoryBudgetError with the smallest sufficient budget if rows do not fit."""
         if self.rows(kind) >= rows:
             return
         smallest = _rounded_up(self._known[kind].bytes_per_row * rows)
@@ -139,19 +139,19 @@ class MemoryBudget:
 
 
 def memory_budget(max_memory: int | None, model: Any) -> MemoryBudget | None:
-    """Return the budget of so many bytes, None where there is no limit."""
+    """Return the budget for a number of bytes; None if there is no limit."""
     return None if max_memory is None else MemoryBudget(max_memory, model)
 
 
 class Weight(NamedTuple):
-    """What a row takes, and the nodes of the graph that it was measured with."""
+    """The bytes per row, and the nodes of the graph that they were measured with."""
 
     size: int
     bytes_per_row: float
 
 
 def _rounded_up(size: float) -> int:
-    """Return a number of bytes with some room, in tenths of a megabyte."""
+    """Return a number of bytes plus 2 %, rounded up to a tenth of a megabyte."""
     return 100_000 * (int(1.02 * size) // 100_000 + 1)
 
 
@@ -161,5 +161,5 @@ _WEIGHTS: WeakKeyDictionary[Any, dict[Kind, Weight]] = WeakKeyDictionary()
 def _remembered_weights(model: Any) -> dict[Kind, Weight]:
     try:
         return _WEIGHTS.setdefault(model, {})
-    except TypeError:  # what cannot be referred to weakly
+    except TypeError:  # an object that no weak reference can point to
         return {}

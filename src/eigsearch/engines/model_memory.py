@@ -1,7 +1,8 @@
-"""What was found out about a model by calling it, remembered as long as the model looks the same.
+"""Cache of facts about a model, found by calling it, valid while it is unchanged.
 
-A loop over `explain` then pays for it once. Nothing here is trusted on its own: a model that looks
-different is met anew, and each call confirms what it uses by a plain call of the model.
+A loop over `explain` then pays for them once. No fact is trusted on its own: all are dropped when
+the model's fingerprint changes, and each call confirms those that it uses by a plain call of the
+model.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from eigsearch.inputs.attributes import Level
 from eigsearch.inputs.computation_graph import ReceptiveField
 from eigsearch.inputs.instance import PreparedInstance
 
-_SLACK = 2  # how many times as large as those looked at a graph may be
+_SLACK = 2  # facts hold for graphs up to this many times larger or smaller
 
 
 class Sizes(NamedTuple):
-    """The smallest and the largest number of groups of graphs that were looked at."""
+    """The smallest and the largest number of groups of the graphs examined."""
 
     smallest: int
     largest: int
 
     def cover(self, smallest: int, largest: int) -> bool:
-        """Return whether graphs of these sizes are not far from those that were looked at."""
+        """Return whether graphs of these sizes are close to those examined."""
         return self.smallest <= _SLACK * smallest and largest <= _SLACK * self.largest
 
     def joined(self, other: Sizes) -> Sizes:
-        """Return the sizes of both."""
+        """Return the sizes that cover both."""
         return Sizes(min(self.smallest, other.smallest), max(self.largest, other.largest))
 
 
@@ -48,20 +49,21 @@ def sizes_of(instances: Sequence[PreparedInstance]) -> Sizes:
 
 @dataclass
 class ModelMemory:
-    """What is known about a model that is called in one way.
+    """Cached facts about a model that is called in one way.
 
     Attributes:
-        fingerprint: What the model looked like.
-        traits: How it takes batches and fewer nodes, by kind of prediction and of graph.
-        routes: Sizes for which the incremental engine gave what the batched one gives, by route.
-        reasons: Why the incremental engine does not serve graphs, by their attributes.
-        last_ops: The model's last operation, by the attributes of graphs.
-        levels: Whether attributes belong to nodes, edges or the graph, by those of graphs.
-        plain_forms: How attributes that are no tensors reach the model, by those of graphs.
-        own_call_notes: What to know about calls on graphs by themselves, by kind of graph.
+        fingerprint: The state of the model for which the facts hold.
+        traits: Whether it allows shared calls and dropped nodes, by kind of prediction and graph.
+        routes: Sizes for which the incremental engine agreed with the batched one, by route.
+        reasons: Why the incremental engine does not serve graphs, by signature.
+        last_ops: The model's last operation, by signature.
+        levels: Whether an attribute belongs to nodes, edges or the graph, by signature and name.
+        plain_forms: How attributes that are not tensors are passed to the model, by signature.
+        own_call_notes: Notes on calls without `batch`, by signature and number of anchors.
+        anchor_types: The node types, edge types and types of anchors that passed the check.
         whole_output: The output for the whole graph whose nodes were explained last.
-        field: How far the model sees; None where that is not known.
-        isolated_nodes: Whether nodes without edges were seen not to matter to others.
+        field: The receptive field; None if it is not known.
+        isolated_nodes: Whether adding isolated nodes was seen to leave outputs unchanged.
     """
 
     fingerprint: Fingerprint
@@ -72,16 +74,18 @@ class ModelMemory:
     levels: dict[Hashable, Level] = field(default_factory=dict)
     plain_forms: dict[Hashable, Any] = field(default_factory=dict)
     own_call_notes: dict[Hashable, str] = field(default_factory=dict)
+    anchor_types: set[Hashable] = field(default_factory=set)
     whole_output: WholeOutput = field(default_factory=WholeOutput)
     field: ReceptiveField | None = None
     isolated_nodes: bool = False
 
     def forget(self) -> None:
-        """Forget everything but the looks: a call of the model contradicted it."""
+        """Forget all but the fingerprint: a call of the model contradicted a fact."""
         for known in (self.traits, self.routes, self.reasons, self.last_ops, self.levels):
             known.clear()
         self.plain_forms.clear()
         self.own_call_notes.clear()
+        self.anchor_types.clear()
         self.whole_output.forget()
         self.field, self.isolated_nodes = None, False
 
@@ -90,11 +94,11 @@ _MEMORIES: WeakKeyDictionary[Any, ModelMemory] = WeakKeyDictionary()
 
 
 def recall(model_call: ModelCall, *limits: Any) -> ModelMemory:
-    """Return what is known about a model as it is now, nothing where it was never seen so.
+    """Return the facts about a model in its current state, none if it has changed.
 
     Args:
         model_call: How the model is called.
-        *limits: What else the knowledge depends on, such as the size of batches.
+        *limits: What else the facts depend on, such as the size of batches.
     """
     autocast = torch.is_autocast_enabled(), torch.is_autocast_enabled("cpu")
     with model_call.lock:  # else another thread's call may be writing to the model
@@ -109,8 +113,8 @@ def recall(model_call: ModelCall, *limits: Any) -> ModelMemory:
 
 
 def forget_model(model: Any) -> None:
-    """Forget a model, so that the next pipeline finds out everything for itself."""
+    """Forget a model, so that the next pipeline starts without cached facts."""
     try:
         _MEMORIES.pop(uncompiled(model), None)
-    except TypeError:  # never remembered
+    except TypeError:  # never cached
         return

@@ -1,8 +1,8 @@
-"""The model's own calls on graphs, which every explained value is held against.
+"""Plain calls of the model, with which every explained value is compared.
 
-A call for each graph of a data set takes as long as explaining it. So the graphs of a window are
-evaluated in two companies, and the smallest of them has a call of its own: a model under which
-graphs disturb one another gives each of them something else in another company.
+One call for each graph of a data set would take as long as explaining it. So the graphs of a window
+are evaluated in two different batches, and the smallest one also alone: if the graphs of a batch
+influence one another, their outputs change with the batch.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from eigsearch.inference.target import short_row
 from eigsearch.inputs.instance import PreparedInstance
 
 
-def own_rows(engine: BatchedEngine, full: Sequence[Request], companies: int = 1) -> Tensor | None:
-    """Return the rows of whole graphs, the smallest alone and the others in shared calls.
+def own_rows(engine: BatchedEngine, full: Sequence[Request], batches: int = 1) -> Tensor | None:
+    """Return the output rows of whole graphs: the smallest alone, others batched.
 
-    None where the model fails on several graphs at a time.
+    None if the model fails on several graphs at a time.
 
     Args:
-        engine: What calls the model.
-        full: The graphs.
-        companies: Among how many calls the others are shared out, at least.
+        engine: The engine that calls the model.
+        full: The requests for the graphs.
+        batches: Into how many batches the other graphs are split, at least.
     """
     smallest = min(range(len(full)), key=lambda number: full[number].instance.num_nodes)
     others = [number for number in range(len(full)) if number != smallest]
-    shares = [others[start::companies] for start in range(companies)]
+    shares = [others[start::batches] for start in range(batches)]
     rows: dict[int, Tensor] = {}
     try:
         for numbers in filter(None, ([smallest], *shares)):
@@ -41,29 +41,28 @@ def own_rows(engine: BatchedEngine, full: Sequence[Request], companies: int = 1)
             rows.update(zip(numbers, outputs, strict=True))
     except MemoryBudgetError:
         raise
-    except Exception:  # a model for one graph at a time
+    except Exception:  # the model takes only one graph per call
         return None
     return torch.cat([rows[number] for number in range(len(full))])
 
 
 def note_on_own_call(model_call: ModelCall, instance: PreparedInstance, row: Tensor) -> str:
-    """Return a sentence where the user's graph gives something else outside of a batch; else "".
+    """Return a note if the model's output changes without `batch`; else "".
 
     Args:
         model_call: How the model is called.
         instance: The prediction.
-        row: What the graph gives for it as a batch of one.
+        row: The model's output for it with the graph as a batch of one.
     """
     if model_call.custom or len(instance.anchors) > 1 or (instance.schema and instance.anchors):
         return ""
     try:
         with torch.inference_mode():
             output = model_call.without_traces(instance.source.clone())
-    except Exception:  # a model that takes nothing but batches
+    except Exception:  # the model only takes batches
         return ""
-    node = instance.source_node
-    if node is not None and output.dim() and output.size(0) > node:
-        output = output[node]
+    for anchor in instance.source_anchors:  # for a node, its row of the output
+        output = output[anchor] if output.dim() and output.size(0) > anchor else output
     if output.numel() != row.numel() or outputs_close(row, output.reshape(row.shape), ENGINES):
         return ""
     return (

@@ -1,7 +1,8 @@
-"""How a model takes attributes that are no tensors: as a batch holds them, or as they are.
+"""Decides how a model gets attributes that are not tensors: collated or unchanged.
 
-`data.mode = "a"` is `["a"]` in PyG's `Batch`. A model that is written for single graphs may fail
-on the list, or take another branch, so what it reads it is given as it is, unless it fails on that.
+`data.mode = "a"` becomes `["a"]` in PyG's `Batch`. A model that is written for single graphs may
+fail on the list, or take another branch, so it is given what it reads unchanged, unless it fails on
+that.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ _OWN = ("edge_index", "num_nodes", "batch", "ptr")
 
 @dataclass(frozen=True)
 class PlainForms:
-    """How plain values reach a model.
+    """How a model is given plain values, which are those that are not tensors.
 
     Attributes:
-        levels: The level of each, "graph" as a batch holds them, "call" as they are.
+        levels: The level of each: "graph" if the batch collates it, "call" if it is unchanged.
         note: What a user should know about it.
     """
 
@@ -41,7 +42,7 @@ class PlainForms:
 
 
 def has_plain_values(data: Data, model_call: ModelCall) -> bool:
-    """Return whether a graph has attributes that are no tensors and that the model may read."""
+    """Return whether a graph has plain values that the model may read."""
     return any(
         not isinstance(value, Tensor) and name not in _OWN and model_call.needs(name)
         for name, value in data.items()
@@ -49,10 +50,10 @@ def has_plain_values(data: Data, model_call: ModelCall) -> bool:
 
 
 def plain_forms(instances: Sequence[PreparedInstance], engine: BatchedEngine) -> PlainForms:
-    """Return how the plain values of graphs reach the model, by calls on a few of the graphs.
+    """Return how to give the model plain values, found by calls on a few graphs.
 
     Raises:
-        UnsupportedError: If the model reads a list or a dict that would have to be cut.
+        UnsupportedError: If the model reads a list or a dict with a value for each node or edge.
     """
     engine = engine.one_per_call()
     by_size = sorted(instances, key=lambda instance: instance.num_nodes)
@@ -65,7 +66,7 @@ def plain_forms(instances: Sequence[PreparedInstance], engine: BatchedEngine) ->
 
 
 def _forms(instance: PreparedInstance, engine: BatchedEngine, names: list[str]) -> PlainForms:
-    """Return how values that the model reads reach it: as they are, if it works so."""
+    """Return how to give the model the values it reads: unchanged, if it accepts that."""
     in_batch = _output(instance, engine, {})
     for levels in _combinations(names):
         as_they_are = _output(instance, engine, levels)
@@ -83,7 +84,7 @@ def _forms(instance: PreparedInstance, engine: BatchedEngine, names: list[str]) 
 
 
 def _combinations(names: list[str]) -> Iterator[dict[str, Level]]:
-    """Yield levels of values: all of the call, then all but one."""
+    """Yield the levels to try: all "call", then all but one."""
     every: dict[str, Level] = dict.fromkeys(names, "call")
     yield every
     if len(names) > 1:
@@ -97,19 +98,19 @@ def _same(one: Tensor, other: Tensor) -> bool:
 def _output(
     instance: PreparedInstance, engine: BatchedEngine, levels: dict[str, Level]
 ) -> Tensor | None:
-    """Return the output for the graph under some levels of its values; None where it fails."""
+    """Return the output under some levels of values; None if the model fails."""
     chosen = {name: (level, 0) for name, level in levels.items()}
     read = replace(instance, levels={**instance.levels, **chosen})
     try:
         return engine.outputs([Request(read, FullGraph(read.groups.count))])[0]
     except MemoryBudgetError:
         raise
-    except Exception:  # a form that the model does not take
+    except Exception:  # the model does not accept this form
         return None
 
 
 def _refuse_rows(instance: PreparedInstance, read: set[str]) -> None:
-    """Refuse a model that reads lists or dicts with a value for each node or edge."""
+    """Raise UnsupportedError if the model reads lists or dicts of per-row values."""
     for name, value in instance.data.items():
         if name in _OWN or name not in read or name in instance.attributes:
             continue
@@ -130,13 +131,13 @@ def _names_read(instance: PreparedInstance, engine: BatchedEngine) -> set[str]:
         mapping = batch._store._mapping = _Watched(batch._store._mapping)
         try:
             call.without_traces(batch)
-        except Exception:  # most likely on the form of a value, which by then was read
+        except Exception:  # most likely on the form of a value, which it has read by then
             return mapping.read
     return mapping.read
 
 
 class _Watched(dict[str, Any]):
-    """A dict that notes which keys are looked up."""
+    """A dict that records which keys are looked up."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         super().__init__(values)

@@ -1,4 +1,4 @@
-"""Steps 1 and 2 of the pipeline: instances in, what the model predicts for them out."""
+"""Steps 1 and 2 of the pipeline: instances in, predictions out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch.engines.argument_choice import choose_arguments
 from eigsearch.engines.batched.engine import BatchedEngine
@@ -28,6 +29,7 @@ from eigsearch.inference.output_type import (
 )
 from eigsearch.inference.prediction import PredictedInstance, with_prediction
 from eigsearch.inference.target import phi_rows
+from eigsearch.inference.typed_arguments import argument_names
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH
 from eigsearch.inputs.feature_groups import check_some_features, with_features
 from eigsearch.inputs.instance import Instance, PreparedInstance
@@ -40,20 +42,20 @@ if TYPE_CHECKING:
 class Predictor:
     """Predicts with one model under one set of options.
 
-    How the model is called and its outputs are read is decided by the first predictions, once for
-    all of a run. What is remembered of the model from earlier runs, each prediction confirms.
+    The first predictions of a run decide how the model is called and how its outputs are read.
+    Facts about the model that earlier runs have cached are confirmed by each prediction.
 
     Attributes:
         model: The model, as it was before `torch.compile`.
         options: The options.
         model_call: How the model is called.
-        evaluator: What turns candidates into φ; there from the first prediction on.
+        evaluator: Turns candidates into φ; set by the first prediction.
     """
 
     evaluator: AutoEvaluator
 
     def __init__(self, model: Any, options: Options) -> None:
-        if isinstance(model, ConfiguredModel):  # a ranker predicts as the pipeline that it serves
+        if isinstance(model, ConfiguredModel):  # a ranker reads outputs as its pipeline does
             options = replace(options, task=model.task, return_type=model.return_type)
         check_some_features(options.features, options.groups, options.baseline)
         self.model = uncompiled(model)
@@ -62,18 +64,19 @@ class Predictor:
         self._output_type: OutputType | None = None
         self._fields: FieldFinder | None = None
         self._argument_note = self._own_call_note = ""
+        self._noted_arguments: set[str] = set()  # what the note on arguments is about
         self._num_outputs = 0
-        self._called_as: dict[tuple[str, ...], str] = {}  # by the attributes of graphs
+        self._called_as: dict[tuple[str, ...], str] = {}  # by the signature of graphs
 
     def predict(
         self, instances: Sequence[Instance], with_removals: bool = False
     ) -> list[PredictedInstance]:
-        """Return the instances prepared, with the prediction and the target of each.
+        """Return the prepared instances with the prediction and the target of each.
 
         Args:
             instances: What to predict.
-            with_removals: Evaluate φ without each group together with the graph, where an engine
-                gives both for hardly more than one.
+            with_removals: Whether to evaluate φ without each group as well, if the engine computes
+                both at about the cost of one.
         """
         prepared, outputs = self._evaluate(instances, with_removals)
         self._own_call_note = self.evaluator.own_call_note(prepared[0], outputs[0][0])
@@ -96,9 +99,9 @@ class Predictor:
         ]
 
     def prepare_changed(self, instance: Instance, groups: Tensor) -> PreparedInstance:
-        """Return an instance whose graph was changed, with groups of its own.
+        """Return a prepared instance for a changed graph, with the given groups.
 
-        The model sees as far as it was seen to in the graph as it was.
+        The receptive field is the one that was found for the unchanged graph.
         """
         seen = self._fields.field if self._fields else None
         (prepared,) = self._level([instance]).prepare([instance], groups, seen or WHOLE_GRAPH)
@@ -108,7 +111,7 @@ class Predictor:
 
     @property
     def output_type(self) -> OutputType:
-        """How outputs are read, known after a prediction."""
+        """How outputs are read; known after the first prediction."""
         assert self._output_type is not None
         return self._output_type
 
@@ -124,9 +127,11 @@ class Predictor:
         }
 
     def notes(self, instance: PreparedInstance) -> list[str]:
-        """Return what a user should know of the model and of this graph."""
+        """Return what a user should know about the model and this graph."""
         evaluator = self.evaluator
-        notes = [self._argument_note, self._own_call_note]
+        notes = [self._own_call_note]
+        if self._argument_note and self._noted_arguments <= set(argument_names(instance.source)):
+            notes.insert(0, self._argument_note)
         notes += [evaluator.note, evaluator.cost_note(instance)]
         notes += [evaluator.values_note(instance), instance.groups.note]
         return [*notes, note_on_one_output(self._output_type)]
@@ -134,9 +139,9 @@ class Predictor:
     def _evaluate(
         self, instances: Sequence[Instance], with_removals: bool
     ) -> tuple[list[PreparedInstance], list[Tensor]]:
-        """Return the instances prepared, and the model's output rows for each."""
+        """Return the prepared instances, and the model's output rows for each."""
         level = self._level(instances)
-        fields = self._fields or self._meet_model(level, instances)
+        fields = self._fields or self._build_engines(level, instances)
         while True:
             prepared, own = fields.prepare(level, instances)
             for instance in prepared:
@@ -144,7 +149,7 @@ class Predictor:
             prepared = self._with_features(prepared)
             outputs = self.evaluator.whole_graphs(prepared, with_removals, own)
             if fields.gave(outputs, self.evaluator.batched.shares_calls):
-                return prepared, outputs  # else the model sees more, and is given the whole graph
+                return prepared, outputs  # else repeat on the whole graph
 
     def _with_features(self, prepared: list[PreparedInstance]) -> list[PreparedInstance]:
         """Return the instances with the groups of features that the options ask for."""
@@ -162,11 +167,16 @@ class Predictor:
                 self.model_call.check_reads(part.attribute, instance.data)
         return found
 
-    def _meet_model(self, level: TaskLevel, instances: Sequence[Instance]) -> FieldFinder:
-        """Decide how the model is called, and build the engines that call it so."""
+    def _build_engines(self, level: TaskLevel, instances: Sequence[Instance]) -> FieldFinder:
+        """Choose the arguments that the model is called with, and build the engines."""
         options, limits = self.options, (self.options.max_batch_nodes, self.options.max_memory)
+        optional = [self._optional_arguments(instance) for instance in instances]
+        self._noted_arguments = max(optional, key=len)  # of the graph that tells most
         self.model_call, self._argument_note = choose_arguments(
-            self.model_call, level, instances[0], options.groups
+            self.model_call,
+            level,
+            instances[optional.index(self._noted_arguments)],
+            options.groups,
         )
         memory = recall(self.model_call, *limits, options.levels)
         batched = BatchedEngine(self.model_call, *limits)
@@ -176,8 +186,14 @@ class Predictor:
         self._fields = FieldFinder(self.model, options.groups, batched, memory, options.levels)
         return self._fields
 
+    def _optional_arguments(self, instance: Instance) -> set[str]:
+        """Return the optional arguments of the model that a graph has, none for what is none."""
+        data = instance.data
+        known = isinstance(data, Data | HeteroData)
+        return set(self.model_call.optional_arguments(data)) if known else set()
+
     def _level(self, instances: Sequence[Instance]) -> TaskLevel:
-        """Return the kind of prediction that instances share, under the options."""
+        """Return the kind of prediction of the instances, under the options."""
         return task_level(instances, self.options.reverse, self.options.target_link)
 
     def _read(
@@ -186,7 +202,7 @@ class Predictor:
         prepared: Sequence[PreparedInstance],
         outputs: Tensor,
     ) -> OutputType:
-        """Return how outputs are read: decided by the first ones, held against all others."""
+        """Return how outputs are read: decided by the first ones, checked for all others."""
         self._num_outputs = outputs.size(1)
         if self._output_type is None:
             level = self._level(instances)

@@ -1,8 +1,8 @@
-"""What is asked of an engine: scores of the candidates of one instance."""
+"""Requests to an engine: candidates of one instance to evaluate."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from eigsearch.candidates import CandidateSet
@@ -11,13 +11,23 @@ from eigsearch.inputs.instance import PreparedInstance
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A candidate set, to be scored for an instance."""
+    """A candidate set to evaluate for an instance.
+
+    Attributes:
+        instance: The instance.
+        candidate_set: The candidates.
+        size: The number of candidates, stored because engines read it often.
+    """
 
     instance: PreparedInstance
     candidate_set: CandidateSet
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", len(self.candidate_set))
 
     def __len__(self) -> int:
-        return len(self.candidate_set)
+        return self.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +42,6 @@ class Chunk:
         return self.stop - self.start
 
     def split(self, parts: int = 2) -> list[Chunk]:
-        """Return the same candidates as so many chunks of about a size, none of them empty."""
+        """Return the candidates as up to `parts` chunks of similar size, none empty."""
         ends = [self.start + len(self) * part // parts for part in range(parts + 1)]
         return [Chunk(self.request, start, stop) for start, stop in pairwise(ends) if stop > start]

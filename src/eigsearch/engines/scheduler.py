@@ -1,4 +1,4 @@
-"""Lockstep: many searches ask for candidates together, so that they share model calls."""
+"""Runs many searches in lockstep, so that their candidates share model calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Engine(Protocol):
 def run_batched(
     jobs: Sequence[tuple[PreparedInstance, EvalCoroutine[Result]]], engine: Engine
 ) -> list[Result]:
-    """Run generators that yield families and are sent their scores; return what they return."""
+    """Run coroutines that yield candidates and are sent scores; return their results."""
     running = _Running(jobs)
     while asked := running.candidates():
         wanted = [(jobs[n][0], candidates) for n, sets in asked.items() for candidates in sets]
@@ -37,7 +37,7 @@ def run_batched(
 
 
 class _Running(Generic[Result]):
-    """Generators that run in lockstep, what each asks for, and what the finished ones returned."""
+    """Coroutines in lockstep: what each one asks for, and results of finished ones."""
 
     def __init__(self, jobs: Sequence[tuple[PreparedInstance, EvalCoroutine[Result]]]) -> None:
         self.results: dict[int, Result] = {}
@@ -46,7 +46,7 @@ class _Running(Generic[Result]):
         self.send(dict.fromkeys(range(len(jobs))))
 
     def send(self, answers: Mapping[int, Any]) -> None:
-        """Send each generator its answer, and note what it asks for next."""
+        """Send each coroutine its answer, and record what it asks for next."""
         for number, answer in answers.items():
             self._advance(number, answer)
 
@@ -58,7 +58,7 @@ class _Running(Generic[Result]):
             self._asked.pop(number, None)
 
     def candidates(self) -> dict[int, Sequence[CandidateSet | RawOutputs]]:
-        """Return the candidates that are asked for, once all other computations are done."""
+        """Run the computations that are asked for, then return the candidates."""
         while computations := self._computations():
             for (compute, _), arguments in computations.items():
                 found = compute(list(arguments.values()))
@@ -66,7 +66,7 @@ class _Running(Generic[Result]):
         return {n: asks for n, asks in self._asked.items() if not isinstance(asks, Together)}
 
     def _computations(self) -> dict[tuple[Any, Hashable], dict[int, Any]]:
-        """Return the arguments of computations that are asked for, by what is computed at once."""
+        """Return the arguments of computations, grouped by what one call computes."""
         wanted: dict[tuple[Any, Hashable], dict[int, Any]] = {}
         for number, asks in self._asked.items():
             if isinstance(asks, Together):
@@ -77,7 +77,7 @@ class _Running(Generic[Result]):
 def _evaluate(
     wanted: Sequence[tuple[PreparedInstance, CandidateSet | RawOutputs]], engine: Engine
 ) -> list[Tensor]:
-    """Return φ for candidates, and output rows where those are wanted."""
+    """Return φ for each candidate set, or output rows if those are wanted."""
     is_raw = [isinstance(candidates, RawOutputs) for _, candidates in wanted]
     scored = [Request(i, c) for i, c in wanted if not isinstance(c, RawOutputs)]
     raw = [Request(i, c.candidate_set) for i, c in wanted if isinstance(c, RawOutputs)]

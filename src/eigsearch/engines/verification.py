@@ -1,4 +1,4 @@
-"""Outputs of the incremental engine held against those of plain calls of the model."""
+"""Compares outputs of the incremental engine with plain calls of the model."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from eigsearch.engines.incremental import IncrementalEngine, NotServed
 from eigsearch.engines.model_memory import Sizes
 from eigsearch.engines.request import Request
 
-_FINE = 1e-5  # the coarsest precision in which engines can be compared; half precision is coarser
-_COMPARED = 64  # candidates of a request that are computed again in other company
+_FINE = 1e-5  # largest machine epsilon at which engines can be compared; excludes half precision
+_COMPARED = 64  # candidates of a request that are computed again in another batch
 
-# A route is a kind of request that the incremental engine computes in its own way: attributes of
-# the graph, type of candidate set, kind of subgraph.
+# A route names requests that take the same path through the incremental engine: attributes of the
+# graph, type of candidate set, kind of subgraph.
 Route = tuple[tuple[str, ...], str, str]
 
 
 class Verifier:
-    """Verifies the first and the largest outputs of each route of the incremental engine.
+    """Verifies the first and the largest outputs of each incremental route.
 
     Args:
         incremental: The engine that is verified.
-        alone: What calls the model once for each candidate.
+        alone: The batched engine with one candidate per call.
         routes: The sizes that are verified, by route; the verifier adds to them.
     """
 
@@ -45,7 +45,7 @@ class Verifier:
             self._verify_once(request, rows)
 
     def _verify_once(self, request: Request, found: Tensor) -> None:
-        """Verify the requests of a route that are larger than those that were verified before."""
+        """Verify a request unless its route was verified at about its size or larger."""
         route, groups = _route(request), request.instance.groups.count
         known = self._routes.get(route, Sizes(0, 0))
         if not known.cover(groups, groups):
@@ -53,10 +53,10 @@ class Verifier:
             self._routes[route] = Sizes(0, groups)
 
     def _compare(self, request: Request, found: Tensor) -> None:
-        """Raise NotServed if candidates of a request have other outputs in other company.
+        """Raise NotServed if outputs change with the batch, or differ from plain calls.
 
-        Halves of the request show, in every row, an operation that mixes candidates. A call of
-        the batched engine for each of three shows whether the numbers are the model's.
+        Computing halves of the request reveals operations that mix candidates, in any row. Calls of
+        the batched engine for three candidates reveal wrong values.
         """
         last = len(request) - 1
         if last > 0:
@@ -71,9 +71,11 @@ class Verifier:
 
 
 def check_agreement(found: Tensor, expected: Tensor) -> None:
-    """Raise NotServed, and warn, if two engines give different outputs for the same candidates."""
+    """Raise NotServed if engines cannot be compared, or with a warning if they differ."""
     if not expected.is_floating_point() or torch.finfo(expected.dtype).eps > _FINE:
-        raise NotServed("In this number format, rounding alone makes engines disagree.")
+        raise NotServed(
+            "The model's output is not float32 or float64, so engines cannot be compared."
+        )
     if not outputs_close(expected, found, ENGINES):
         warnings.warn(
             "Expected both engines to agree on this model (got a difference of "
@@ -81,7 +83,7 @@ def check_agreement(found: Tensor, expected: Tensor) -> None:
             "over; please report the model.",
             stacklevel=2,
         )
-        raise NotServed("The engines disagree on this model.")
+        raise NotServed("The incremental engine computes other outputs than the model.")
 
 
 def _largest_of_routes(
@@ -89,7 +91,7 @@ def _largest_of_routes(
 ) -> list[tuple[Request, Tensor]]:
     """Return the largest request of each route, with its outputs.
 
-    Those for whole graphs are left out: they are held against the model's own calls anyway.
+    Requests for whole graphs are left out: they are compared with plain calls anyway.
     """
     largest_of: dict[Route, tuple[Request, Tensor]] = {}
     for request, rows in zip(requests, outputs, strict=True):

@@ -1,8 +1,8 @@
-"""The output of a model for one whole graph, remembered as long as the graph is the same.
+"""Cache of a model's output for one whole graph, valid until the graph changes.
 
-Explaining one node after another of a large graph would call the model on all of it each time.
-Nothing here is trusted on its own: rows of computation graphs, computed anew each time, are held
-against it, and where they differ the model is called on the whole graph again.
+Without it, explaining one node after another of a large graph would call the model on the whole
+graph each time. The cache is not trusted on its own: rows of computation graphs, recomputed each
+time, are compared with it, and if they differ the model is called on the whole graph again.
 """
 
 from __future__ import annotations
@@ -13,50 +13,50 @@ from weakref import ref
 from torch import Tensor
 from torch_geometric.data import Data
 
-_MOST = 1 << 24  # numbers in an output that is kept
+_MOST = 1 << 24  # entries of the largest output that is cached
 _PLAIN = (bool, int, float, str, type(None))
 
 
 class WholeOutput:
-    """Keeps the output for the graph that was evaluated last, for any number of threads."""
+    """Caches the output for the graph that was evaluated last; threads may share it."""
 
     def __init__(self) -> None:
-        self._kept: _Kept | None = None  # read and written at once
+        self._kept: _Kept | None = None  # read and replaced as a whole, so it needs no lock
 
     def recall(self, data: Data) -> Tensor | None:
-        """Return the output for a graph; None where it is not known, or the graph has changed."""
+        """Return the output for a graph; None if not cached or if the graph changed."""
         kept = self._kept
-        if kept is None or kept.looks != _looks(data):
+        if kept is None or kept.key != _graph_key(data):
             return None
         return kept.output if all(each() is not None for each in kept.alive) else None
 
     def keep(self, data: Data, output: Tensor) -> None:
-        """Remember the output for a graph instead of that for another one."""
-        looks = _looks(data)
-        if looks is None or output.numel() > _MOST:
+        """Cache the output for a graph in place of the previous one."""
+        key = _graph_key(data)
+        if key is None or output.numel() > _MOST:
             self.forget()
             return
         tensors = [value for _, value in data.items() if isinstance(value, Tensor)]
-        self._kept = _Kept(output, looks, [ref(data), *map(ref, tensors)])
+        self._kept = _Kept(output, key, [ref(data), *map(ref, tensors)])
 
     def forget(self) -> None:
-        """Forget the output."""
+        """Drop the cached output."""
         self._kept = None
 
 
 class _Kept(NamedTuple):
-    """An output, what its graph looked like, and what has to be alive for that to mean anything."""
+    """An output, its graph's key, and weak references to the objects in that key."""
 
     output: Tensor
-    looks: tuple[Any, ...]
+    key: tuple[Any, ...]
     alive: list[ref[Any]]
 
 
-def _looks(data: Data) -> tuple[Any, ...] | None:
-    """Return what tells whether a graph was changed; None where that cannot be told.
+def _graph_key(data: Data) -> tuple[Any, ...] | None:
+    """Return a key that changes whenever the graph does; None if there is no such key.
 
-    The graph and its tensors are known by where they are in memory, which holds as long as they
-    are alive, and tensors by how often they were written to.
+    The graph and its tensors are identified by `id`, which is unique as long as they are alive, and
+    writes to tensors by their version counters.
     """
     found: list[Any] = [id(data)]
     for name, value in data.items():

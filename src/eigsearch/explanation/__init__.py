@@ -1,4 +1,4 @@
-"""Step 7: what comes back."""
+"""Step 7: explanations, the objects that come back."""
 
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.failure import FailedExplanation

@@ -1,4 +1,4 @@
-"""From the outcome of a search to an explanation."""
+"""Build an explanation from the outcome of a search."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Provenance:
 def make_explanation(
     instance: PredictedInstance, ranking: Ranking, outcome: Outcome, provenance: Provenance
 ) -> SubgraphExplanation:
-    """Return what was found for an instance, and how."""
+    """Return the explanation of an instance."""
     target, config = instance.target, provenance.config
     value = float(target.value(instance.phi_full))
     search = str(config.get("search"))
@@ -63,7 +63,7 @@ def make_explanation(
 
 
 def empty_explanation(instance: PredictedInstance, provenance: Provenance) -> SubgraphExplanation:
-    """Return the explanation of a prediction that no removable edge reaches."""
+    """Return the empty explanation of a prediction that no removable edge influences."""
     nothing = torch.zeros(0, dtype=torch.float64)
     ranking = Ranking(nothing, nothing.long(), ())
     outcome = Outcome(nothing.bool(), Curve.empty(), Curve.empty())

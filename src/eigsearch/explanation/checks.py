@@ -13,26 +13,32 @@ from eigsearch.errors import InputError
 from eigsearch.inputs.feature_groups import FeatureGroups
 from eigsearch.inputs.typed_graph import Schema, flat_view
 from eigsearch.search import Curve, NearOptimal, Step
+from eigsearch.tasks import anchors_of
 
-_MOST_NODES = 2**31  # masks of more would fill the memory before anything is said
+_MOST_NODES = 2**31  # larger masks would exhaust memory before an error is raised
 
 
-def check_fields(fields: dict[str, Any]) -> None:
-    """Raise InputError if the fields of an explanation do not fit together."""
-    for name, is_sound in _soundness(fields):
+def check_fields(fields: dict[str, Any], num_edges: int | None = None) -> None:
+    """Raise InputError if the fields of an explanation do not fit together.
+
+    Args:
+        fields: The fields.
+        num_edges: How many edges the whole graph has at least, where `data` holds some of them.
+    """
+    for name, is_sound in _soundness(fields, num_edges):
         if not is_sound:
             raise unreadable(f"a wrong value of `{name}`")
 
 
 def unreadable(found: str) -> InputError:
-    """Return the error for a file that holds no explanation."""
+    """Return the error for a file that does not contain an explanation."""
     return InputError(
         f"Expected an explanation as `SubgraphExplanation.save` writes it (got {found}). "
         "Write it again, or pass another file."
     )
 
 
-def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+def _soundness(fields: dict[str, Any], num_edges: int | None) -> Iterator[tuple[str, bool]]:
     """Yield, for each field, whether it is of its type and fits the others."""
     edges, groups = fields["edges"], fields["keep"].numel()
     view = flat_view(fields["data"], paired=False)
@@ -45,8 +51,8 @@ def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     yield "score", fields["score"].shape == (groups,)
     yield "order", fields["order"].shape == (groups,) and _is_permutation(fields["order"])
     yield "group", _is_grouping(fields["group"], groups, data, edges)
-    node, link = fields["node"], fields["link"]
-    yield "node", node is None or _is_node(node, num_nodes, schema)
+    named, link = anchors_of(fields["node"]), fields["link"]
+    yield "node", all(_is_node(node, num_nodes, schema) for node in named)
     yield "link", link is None or _is_link(link, num_nodes, schema)
     yield "target", _is_int(fields["target"])
     yield "prediction", _is_number(fields["prediction"])
@@ -58,7 +64,8 @@ def _soundness(fields: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     yield "found", _is_curve(fields["found"], groups) and len(fields["found"]) <= 1
     yield "agreement", _is_agreement(fields["agreement"], groups)
     yield "path", all(_is_step(step, groups) for step in fields["path"])
-    yield "features", all(_is_feature_groups(part, groups, data) for part in fields["features"])
+    rows = {"x": num_nodes, "edge_attr": data.num_edges if num_edges is None else num_edges}
+    yield "features", all(_is_feature_groups(part, groups, rows) for part in fields["features"])
 
 
 def _within(values: Tensor, size: int) -> bool:
@@ -120,14 +127,10 @@ def _is_agreement(agreement: NearOptimal | None, groups: int) -> bool:
     return agreement.share.shape == (groups,) and all(map(_is_number, others))
 
 
-def _is_feature_groups(part: FeatureGroups, groups: int, data: Data) -> bool:
-    if (
-        part.attribute not in ("x", "edge_attr")
-        or part.index.dim() != 2
-        or part.baseline.dim() != 2
-    ):
+def _is_feature_groups(part: FeatureGroups, groups: int, rows_of: dict[str, int]) -> bool:
+    if part.attribute not in rows_of or part.index.dim() != 2 or part.baseline.dim() != 2:
         return False
-    rows = data.num_nodes if part.attribute == "x" else data.num_edges
+    rows = rows_of[part.attribute]
     count = rows if part.places is None else part.places.numel()
     fits = {part.index.size(0), part.baseline.size(0)} <= {1, count}
     there = part.places is None or (part.places.dim() == 1 and _within(part.places, rows))

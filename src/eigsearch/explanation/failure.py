@@ -1,4 +1,4 @@
-"""What takes the place of an explanation where there is none."""
+"""The result for a prediction that could not be explained."""
 
 from __future__ import annotations
 

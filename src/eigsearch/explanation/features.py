@@ -1,4 +1,4 @@
-"""The features of an explanation: their masks and scores, and what to call them."""
+"""Masks, scores and names of the features in an explanation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from eigsearch.errors import InputError
 from eigsearch.inputs.feature_groups import FeatureGroups
 
 if TYPE_CHECKING:
-    from eigsearch.explanation.explanation import SubgraphExplanation
+    from eigsearch.explanation.fields import ExplanationFields
 
-_MOST_NAMED = 8  # features that a sentence lists
+_MOST_NAMED = 8  # the most features that a sentence lists
 _SET_TO = {"zero": "zero", "mean": "their mean in the graph"}
 
 
-def features_of(explanation: SubgraphExplanation, attribute: str) -> FeatureGroups:
+def features_of(explanation: ExplanationFields, attribute: str) -> FeatureGroups:
     """Return the groups of one attribute; raise InputError if they were not asked for."""
     for part in explanation.features:
         if part.attribute == attribute:
@@ -31,7 +31,7 @@ def features_of(explanation: SubgraphExplanation, attribute: str) -> FeatureGrou
     )
 
 
-def per_entry(explanation: SubgraphExplanation, part: FeatureGroups, per_group: Tensor) -> Tensor:
+def per_entry(explanation: ExplanationFields, part: FeatureGroups, per_group: Tensor) -> Tensor:
     """Return a value per group for the entries of the user's graph: `[1, F]`, `[N, 1]`, `[N, F]`.
 
     It is zero where no group is.
@@ -52,7 +52,7 @@ def squeezed(values: Tensor) -> Tensor:
     return values.flatten() if 1 in values.shape else values
 
 
-def removed_features(explanation: SubgraphExplanation, data: Data) -> Data:
+def removed_features(explanation: ExplanationFields, data: Data) -> Data:
     """Return a graph with the features that are not in the explanation at their baseline."""
     graph = data.clone()
     for part in explanation.features:
@@ -77,8 +77,8 @@ def counted(edges: int, features: int, unit: str) -> str:
     return " and ".join(parts + ([_plural(features, "feature")] if features else []))
 
 
-def features_sentence(explanation: SubgraphExplanation) -> str:
-    """Return which features the explanation holds, and what those it leaves out are set to."""
+def features_sentence(explanation: ExplanationFields) -> str:
+    """Return a sentence that lists the chosen features and names the baseline of the others."""
     if not explanation.features:
         return ""
     chosen = [_chosen(explanation, part) for part in explanation.features]
@@ -88,7 +88,7 @@ def features_sentence(explanation: SubgraphExplanation) -> str:
 
 
 def group_names(part: FeatureGroups, wanted: Sequence[int]) -> dict[int, str]:
-    """Return what each of the wanted groups of features is called, by its number."""
+    """Return the names of the wanted feature groups, keyed by their number."""
     index = part.index.cpu()
     rows, columns = torch.isin(index, torch.tensor(wanted, dtype=torch.long)).nonzero(as_tuple=True)
     members: dict[int, list[tuple[int, int]]] = {}
@@ -103,7 +103,7 @@ def _members_name(part: FeatureGroups, entries: Sequence[tuple[int, int]]) -> st
     return _name(part, rows, [column for _, column in entries])
 
 
-def _chosen(explanation: SubgraphExplanation, part: FeatureGroups) -> str:
+def _chosen(explanation: ExplanationFields, part: FeatureGroups) -> str:
     mask = per_entry(explanation, part, explanation.keep)
     if not bool(mask.any()):
         return ""

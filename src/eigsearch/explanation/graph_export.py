@@ -1,4 +1,4 @@
-"""An explanation as a graph of other programs: networkx, GraphML for Gephi, Cytoscape JSON."""
+"""Export an explanation as a graph: networkx, GraphML (Gephi), Cytoscape JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def to_networkx(explanation: SubgraphExplanation) -> nx.DiGraph:
-    """Return the evaluated graph as a networkx graph, with what was found as attributes.
+    """Return the evaluated graph as a networkx graph, with the findings as attributes.
 
     Nodes have `kept`, `explained` and, where the graph has them, `label` (`data.node_label`);
     edges have `kept`, `score` and `rank` (1 is the most important). For a prediction of a node or a
@@ -49,7 +49,7 @@ def _node_name(view: FlatView, node: int) -> Any:
 
 
 def _edge_attributes(explanation: SubgraphExplanation, view: FlatView) -> Iterator[dict[str, Any]]:
-    """Yield what was found about each evaluated edge."""
+    """Yield the attributes of each evaluated edge."""
     rank = explanation.order.argsort().tolist()
     keep, score = explanation.keep.tolist(), explanation.score.tolist()
     relations: list[dict[str, Any]] = [{}] * explanation.group.numel()

@@ -1,4 +1,4 @@
-"""What is known to be true about an explained prediction."""
+"""Look up the true label of an explained prediction."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from torch_geometric.data import HeteroData
 
 if TYPE_CHECKING:
     from eigsearch.explanation.explanation import SubgraphExplanation
+
+_LARGEST_EXACT = 2**53
 
 
 def true_label(explanation: SubgraphExplanation) -> int | float | None:
@@ -28,9 +30,18 @@ def true_label(explanation: SubgraphExplanation) -> int | float | None:
         label = label[node] if label.dim() else label
     elif explanation.config.get("task") == "regression" and label.numel() > 1:
         label = label.flatten()[explanation.target]
-    if label.numel() != 1:
+    if label.numel() != 1 or label.is_complex():
         return None
     value = float(label)
-    if not isfinite(value):  # as missing labels are often written
+    if not isfinite(value):  # a common encoding of missing labels
         return None
-    return int(value) if value.is_integer() else value
+    return int(value) if is_class(value) else value
+
+
+def is_class(label: float) -> bool:
+    """Return whether a label may be the number of a class: whole, and exact as a float.
+
+    >>> is_class(2.0), is_class(0.5), is_class(1e300)
+    (True, False, False)
+    """
+    return label.is_integer() and abs(label) <= _LARGEST_EXACT

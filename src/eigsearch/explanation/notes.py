@@ -1,4 +1,4 @@
-"""Notes: what a user should know about an explanation that its numbers do not say loudly."""
+"""Notes: sentences that point out what the numbers of an explanation show only indirectly."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from eigsearch.inputs.instance import PreparedInstance
     from eigsearch.search import Curve
 
-_LITTLE = 0.1  # of a probability: what counts as lost, or as not reached
-_LOW_GAIN = 0.3  # below which an explanation is not both enough and needed
+_LITTLE = 0.1  # a loss of this much probability counts as a failure
+_LOW_GAIN = 0.3  # explanations with less gain get a note
 
 
 def note_on_gain(found: Curve, curve: Curve, task: str, search: str, unit: str = "edge") -> str:
@@ -34,6 +34,12 @@ def note_on_gain(found: Curve, curve: Curve, task: str, search: str, unit: str =
     most = max(int(curve.size.max()), int(found.size.max())) if len(curve) else int(found.size)
     limit = f"{most} {unit}" if most == 1 else f"{most} {unit}s"
     plus, minus = float(found.fidelity_plus), float(found.fidelity_minus)
+    full = float(found.kept) + minus
+    if full < _LITTLE:
+        return (
+            f"The model gives the explained class a probability of {full:.2f} with all edges, so "
+            "that there is little to lose; target= explains another class."
+        )
     if plus < _LITTLE and float(curve.fidelity_plus.max()) < _LITTLE:
         return (
             f"The prediction stays whatever is removed (up to {limit}), as for a class that the "
@@ -52,7 +58,7 @@ def _failing_half(plus: float, minus: float) -> str:
 
 
 def note_on_link(instance: PreparedInstance, keep: Tensor) -> str:
-    """Return a note where an explained link is among the edges that were chosen for it."""
+    """Return a note if the explanation of a link contains the link itself."""
     if len(instance.anchors) != 2:
         return ""
     one, other = instance.anchors

@@ -14,8 +14,8 @@ from eigsearch.errors import InputError
 if TYPE_CHECKING:
     from eigsearch.explanation.explanation import SubgraphExplanation
 
-Around = dict[int, list[tuple[int, int]]]  # of a node: the nodes beside it, and by which group
-_FIRST = 64  # groups that are looked at first; more where they hold too few paths
+Around = dict[int, list[tuple[int, int]]]  # per node: its neighbours, and the group that joins them
+_FIRST = 64  # groups searched first; doubled while they contain too few paths
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class LinkPath:
 def link_paths(explanation: SubgraphExplanation, k: int | None, max_length: int) -> list[LinkPath]:
     """Return the k best paths between the ends of a link, or all of them.
 
-    A path is as good as its weakest edge, and among equals a shorter one is better. Only groups
-    whose score can matter are walked: what the best of them leave open, further ones decide.
+    A path is as good as its weakest edge, and among equals a shorter one is better. The
+    search uses the groups with the highest scores first, and more only if it finds too few paths.
 
     Raises:
         InputError: If no link was explained, or the numbers are not positive.

@@ -1,4 +1,4 @@
-"""Explanations to PyG's, and back."""
+"""Convert explanations to those of PyG, and back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def to_pyg(explanation: SubgraphExplanation) -> EdgeInducedExplanation | TypedEdgeExplanation:
-    """Return an explanation as PyG has it, with what the graph holds; masks are ours."""
+    """Return a PyG explanation with the attributes of the graph and our masks."""
     if isinstance(explanation.data, HeteroData):
         return _to_typed_pyg(explanation)
     data, node = explanation.data, explanation.node

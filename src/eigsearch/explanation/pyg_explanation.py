@@ -1,4 +1,4 @@
-"""The result in PyG's words: an `Explanation` that carries what EiG-Search found out."""
+"""PyG explanations with the additional results of EiG-Search."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class EdgeInducedExplanation(Explanation):
         return self["size"]
 
     def is_node_attr(self, key: str) -> bool:
-        """Tell whether an attribute belongs to nodes; PyG would go by its length alone."""
+        """Return whether an attribute belongs to nodes; PyG would go by its length alone."""
         return key not in _NEVER_CUT and super().is_node_attr(key)
 
     def is_edge_attr(self, key: str) -> bool:
-        """Tell whether an attribute belongs to edges; PyG would go by its length alone."""
+        """Return whether an attribute belongs to edges; PyG would go by its length alone."""
         return key not in _NEVER_CUT and super().is_edge_attr(key)
 
     def threshold(self, *args: Any, **kwargs: Any) -> Explanation:
@@ -62,9 +62,8 @@ class EdgeInducedExplanation(Explanation):
         self, node_mask: Tensor | None = None, edge_mask: Tensor | None = None
     ) -> Explanation:
         """Return the subgraph of masks; one of columns, which says nothing of nodes, keeps all."""
-        if node_mask is not None and node_mask.numel() != self.num_nodes:
-            node_mask = None
-        return super()._apply_masks(node_mask, edge_mask)
+        of_columns = isinstance(node_mask, Tensor) and node_mask.numel() != self.num_nodes
+        return super()._apply_masks(None if of_columns else node_mask, edge_mask)
 
 
 def _ordering(mask: Tensor, score: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Refuses to join an explanation with a graph that it is not about."""
+"""Check that a graph is the one that an explanation is about."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eigsearch.inputs.typed_graph import FlatView, flat_view
 
 
 def check_same_graph(data: Any, saved: Any, edges: Tensor | None = None) -> None:
-    """Refuse a graph that lacks the nodes and edges that were explained.
+    """Raise InputError if a graph lacks the nodes or edges that were explained.
 
     Args:
         data: The graph.

@@ -1,4 +1,4 @@
-"""Wording: an explanation in one sentence, the same in Python, on pages and in the terminal."""
+"""Put an explanation into one sentence, the same in Python, on pages and in the terminal."""
 
 from __future__ import annotations
 
@@ -21,22 +21,31 @@ _SMALL = 0.1  # below it, two decimals would say too little about a value with a
 
 @dataclass(frozen=True)
 class TargetName:
-    """What the explained output is called.
+    """The name of the explained output.
 
     Attributes:
         name: The name of a class, or of what a regression predicts.
         unit: The unit of a regression's values.
+        other: The class that it is explained against; "" for all others.
     """
 
     name: str
     unit: str = ""
+    other: str = ""
 
     @staticmethod
     def of(explanation: SubgraphExplanation) -> TargetName:
-        """Return the name of an output that nobody named: its number, or that there is a link."""
+        """Return the default name of an output: its number, or "link" and "no link"."""
         if is_regression(explanation):
             return TargetName(f"output {explanation.target}")
-        return TargetName(class_names(explanation)(explanation.target))
+        return TargetName.of_class(explanation, class_names(explanation))
+
+    @staticmethod
+    def of_class(explanation: Any, class_name: Callable[[int], str]) -> TargetName:
+        """Return the names of the explained class, and of the one that it is explained against."""
+        other = explanation.config.get("rather_than")
+        against = "" if other is None else class_name(other).removeprefix("class ")
+        return TargetName(class_name(explanation.target), other=against)
 
     def number(self, value: float) -> str:
         """Return a value of the output with its unit.
@@ -51,7 +60,7 @@ class TargetName:
 
 
 def class_names(explanation: SubgraphExplanation) -> Callable[[int], str]:
-    """Return what calls classes that nobody named: by their number, or that there is a link."""
+    """Return a function that names classes by default: by number, or "link" and "no link"."""
     level, outputs = level_of(explanation.anchors), explanation.config.get("num_outputs")
     return lambda index: level.class_name(index, outputs)
 
@@ -61,7 +70,7 @@ def sentence(explanation: SubgraphExplanation, target: TargetName, unit: str) ->
 
     Args:
         explanation: The explanation.
-        target: What the explained output is called.
+        target: The name of the explained output.
         unit: The singular of what is counted.
     """
     if not explanation.num_groups:
@@ -71,7 +80,7 @@ def sentence(explanation: SubgraphExplanation, target: TargetName, unit: str) ->
 
 
 def _finding(explanation: SubgraphExplanation, target: TargetName, unit: str) -> str:
-    output, size = output_name(explanation, target.name), explanation.size
+    output, size = output_name(explanation, target), explanation.size
     whole = target.number(explanation.value)
     if not len(explanation.found):
         return f"{output} = {whole}. Size {size} was not evaluated."
@@ -108,16 +117,15 @@ def is_regression(explanation: Any) -> bool:
     return explanation.config.get("task") == "regression"
 
 
-def output_name(explanation: Any, name: str) -> str:
-    """Return what φ is called: the probability of a class, or what a regression predicts."""
+def output_name(explanation: Any, target: TargetName) -> str:
+    """Return the name of φ: the probability of a class, or the output of a regression."""
+    name, above = target.name, explanation.config.get("above")
     if is_regression(explanation):
-        above = explanation.config.get("above")
         return name if above is None else f"{name} (above {above:g})"
-    other = explanation.config.get("rather_than")
-    return f"P({name})" if other is None else f"P({name} rather than {other})"
+    return f"P({name} rather than {target.other})" if target.other else f"P({name})"
 
 
 def decimals(value: float) -> str:
-    """Return a number as sentences have it: two decimals, a minus of its own, and no −0.00."""
+    """Return a number with two decimals and a typographic minus, and never −0.00."""
     text = f"{value:.2f}"
     return "0.00" if text == "-0.00" else text.replace("-", "−")

@@ -1,4 +1,4 @@
-"""An explanation as plain Python values, for JSON, and its fields from such values again."""
+"""Convert explanations to plain Python values for JSON, and back."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def to_plain(explanation: SubgraphExplanation) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> Any:
-    """Return the values in a JSON file; raise InputError if it holds none."""
+    """Return the content of a JSON file; raise InputError if it is not valid JSON."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError as error:
@@ -139,7 +139,7 @@ def features_from_plain(values: dict[str, Any]) -> FeatureGroups:
 
 
 def path_from_plain(path: Iterable[dict[str, Any]]) -> tuple[Step, ...]:
-    """Return the stations of a search from their plain values."""
+    """Return the steps of a search from their plain values."""
     return tuple(
         Step(**{**step, "keep": torch.tensor(step["keep"], dtype=torch.bool)}) for step in path
     )

@@ -1,4 +1,4 @@
-"""The part of a typed graph that is left when some nodes and edges go."""
+"""Cut a subgraph out of a typed graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch_geometric.data import HeteroData
 
 from eigsearch.inputs.relations import EdgeType
 
-LINKS = ("edge_label_index", "edge_label")  # number nodes of the whole graph
+LINKS = ("edge_label_index", "edge_label")  # contain node numbers of the whole graph
 
 
 def typed_subgraph(

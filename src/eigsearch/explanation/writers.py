@@ -1,4 +1,4 @@
-"""Functions that show an explanation, looked up by name so that nothing here imports them."""
+"""A registry of functions that write explanations, imported on first use."""
 
 from __future__ import annotations
 

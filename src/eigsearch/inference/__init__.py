@@ -1,1 +1,1 @@
-"""Step 2: what the model says: calling it, reading its output, checking its behaviour."""
+"""Step 2: call the model, read its output, check its behaviour."""

@@ -1,4 +1,4 @@
-"""A model together with how it is called and what its outputs mean."""
+"""A model together with the options for calling it and reading its output."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ class ConfiguredModel(torch.nn.Module):
 
 
 def configure(model: Any, forward: Forward | None, task: str, return_type: str) -> Any:
-    """Return a model as a ranker gets it: bare, unless options say how to call or read it."""
+    """Return the model for a ranker, wrapped only if options say how to call or read it."""
     how = (forward, task, return_type)
     return model if how == (None, "auto", "auto") else ConfiguredModel(model, *how)

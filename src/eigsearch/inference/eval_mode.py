@@ -1,4 +1,4 @@
-"""Evaluation mode: a model runs in it, from any number of threads, and is left as it was."""
+"""Run a model in evaluation mode, from any number of threads, and restore it afterwards."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigsearch.inference.forward_parameters import unwrap_partial
+from eigsearch.inference.model_modules import held_modules, registered_modules
 from eigsearch.inference.model_state import restore_attributes
 
-_COPIED = 1 << 22  # entries of a buffer up to which its values are kept, to undo writes in place
+_COPIED = 1 << 22  # larger buffers are not copied, so in-place writes to them are not undone
 
 
 @dataclass
 class _Held:
-    """A module in use, and what it was like before."""
+    """A module in use and its original state."""
 
     module: torch.nn.Module
     attributes: dict[str, Any]
@@ -35,16 +35,26 @@ _LOCK = threading.Lock()
 
 
 @contextmanager
-def eval_mode(model: Any) -> Iterator[None]:
+def eval_mode(model: Any, *also: Any) -> Iterator[None]:
     """Run a model in evaluation mode, and leave it exactly as it was, whatever happens.
 
-    Layers that cache a normalised graph (`cached=True`) compute it anew for each candidate. What
+    Layers that cache a normalised graph (`cached=True`) compute it anew for each candidate, and
+    those that were compiled run as they were written. What
     the model writes while it runs (attributes, buffers, embeddings with `max_norm`) is undone.
+    Modules that a model holds without registering them stay in the mode that they are in, as they
+    do where a user calls `model.eval()`.
+
+    Args:
+        model: The model.
+        *also: What else runs with it, such as `forward=`.
     """
-    modules = _modules(model)
+    registered, held = registered_modules(model), held_modules(model, *also)
+    modules = [*registered, *held]
     with _LOCK:
         for module in modules:
             _hold(module)
+        for module in registered:
+            _set_training(module, False)
     try:
         yield
     finally:
@@ -54,23 +64,21 @@ def eval_mode(model: Any) -> Iterator[None]:
 
 
 def undo_writes(modules: Sequence[torch.nn.Module]) -> None:
-    """Give modules in use the values back of tensors into which a call wrote in place."""
+    """Restore the values of tensors of modules in use that a call modified in place."""
     for module in modules:
         held = _HELD.get(id(module))
         if held is not None and held.tensors:
-            held.tensors = [_undone(*entry) for entry in held.tensors]
+            held.tensors = [_undone(*entry, module.training) for entry in held.tensors]
 
 
-def _undone(tensor: Tensor, version: int, before: Tensor) -> tuple[Tensor, int, Tensor]:
-    if tensor._version != version:
+def _undone(
+    tensor: Tensor, version: int, before: Tensor, unnoticed: bool
+) -> tuple[Tensor, int, Tensor]:
+    """Undo writes to a tensor; those of `batch_norm` are not counted by it, and go unnoticed."""
+    if tensor._version != version or (unnoticed and not _equal(tensor, before)):
         with torch.no_grad():
             tensor.copy_(before)
     return tensor, tensor._version, before
-
-
-def _modules(model: Any) -> list[torch.nn.Module]:
-    model = unwrap_partial(model)
-    return list(model.modules()) if isinstance(model, torch.nn.Module) else []
 
 
 def _hold(module: torch.nn.Module) -> None:
@@ -78,13 +86,22 @@ def _hold(module: torch.nn.Module) -> None:
     if held is None:
         held = _HELD[id(module)] = _Held(module, dict(vars(module)), module.training)
         held.tensors = [(t, t._version, t.detach().clone()) for t in _written_in_place(module)]
-        _set_training(module, False)
         if vars(module).get("cached") is True:
             vars(module)["cached"] = False
             for name in vars(module):
                 if name.startswith("_cached"):
                     setattr(module, name, None)
+        _skip_compiled(module)
     held.users += 1
+
+
+def _skip_compiled(module: torch.nn.Module) -> None:
+    """Bypass compilation of a module: every new candidate size would compile it again."""
+    own = vars(module)
+    if own.get("_compiled_call_impl") is not None:  # after `module.compile()`
+        own["_compiled_call_impl"] = None
+    if "dynamo_ctx" in own:  # a part of the model that went through `torch.compile`
+        own["forward"] = module._orig_mod
 
 
 def _release(module: torch.nn.Module) -> None:
@@ -96,7 +113,12 @@ def _release(module: torch.nn.Module) -> None:
     restore_attributes(module, held.attributes)
     _set_training(module, held.training)
     for entry in held.tensors:
-        _undone(*entry)
+        _undone(*entry, unnoticed=True)
+
+
+def _equal(tensor: Tensor, before: Tensor) -> bool:
+    """Return whether two tensors are equal, with NaN equal to NaN."""
+    return torch.equal(tensor, before) or torch.equal(tensor.nan_to_num(), before.nan_to_num())
 
 
 def _set_training(module: torch.nn.Module, training: bool) -> None:

@@ -1,4 +1,4 @@
-"""The parameters that a model's forward names."""
+"""Find the parameters that a model's forward names."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def uncompiled(model: Any) -> Any:
 def parameters_of(model: Any) -> dict[str, inspect.Parameter]:
     """Return the named parameters of a model, those of what it wraps where it has none itself.
 
-    None at all where the model keeps them to itself, as those compiled by TorchScript do.
+    Returns no parameters if they cannot be inspected, as for models compiled by TorchScript.
     """
     if isinstance(model, partial):
         free = list(parameters_of(model.func).items())[len(model.args) :]
         return {name: parameter for name, parameter in free if name not in model.keywords}
     model = uncompiled(model)
-    if isinstance(model, Sequential):  # takes anything, and knows the names by itself
+    if isinstance(model, Sequential):  # accepts anything, such as *args, and hides the names
         names = model.signature.param_dict
         return {n: inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names}
-    inside = getattr(model, "module", None)  # what DataParallel and its like wrap
+    inside = getattr(model, "module", None)  # wrapped by DataParallel and similar
     own = own_parameters(model.forward if isinstance(model, torch.nn.Module) else model)
     return own if own or inside is None else parameters_of(inside)
 
@@ -85,9 +85,9 @@ def chosen_parameters(
     unknown = [name for name in chosen if name not in parameters]
     if unknown or not parameters:
         raise InputError(
-            f"Expected `arguments` to be among those of the model's forward, which are "
-            f"{', '.join(parameters) or 'not known'} (got {', '.join(unknown) or chosen}). "
-            "Choose of these."
+            "Expected `arguments` to be among those of the model's forward, which are "
+            f"{', '.join(parameters) or 'not known'} (got {', '.join(unknown) or chosen}). Choose "
+            "from these."
         )
     batching = {*PROVIDED - {"x", "edge_index"}, "batch_dict", LINK}
     return {name: p for name, p in parameters.items() if name in chosen or name in batching}

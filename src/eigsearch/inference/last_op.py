@@ -1,4 +1,4 @@
-"""The last operation of a model, which separates probabilities from scores where numbers cannot."""
+"""Record the last operation of a model to tell probabilities from scores."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 # "linear" stands for a matrix product, unbounded whatever its values happen to be; "squashed" for
-# numbers that were squashed by one of the last operations, as hand-written sigmoids are.
-LastOp = Literal["probs", "log_probs", "linear", "squashed"]
+# numbers that were squashed by one of the last operations, as hand-written sigmoids are; "positive"
+# for those that can never be below 0, such as rates.
+LastOp = Literal["probs", "log_probs", "linear", "squashed", "positive"]
 
 _KINDS: dict[str, LastOp] = {
     "sigmoid": "probs",
@@ -35,6 +36,7 @@ _SQUASHING = {
     "atan", "clamp", "clamp_max", "erf", "exp", "hardsigmoid", "hardtanh", "minimum",
     "special_ndtr", "tanh",
 }  # fmt: skip
+_POSITIVE = {"abs", "relu", "softplus", "square"}
 _LAST = 4  # operations before the output that may squash it
 # Operations whose result holds the numbers of their first argument.
 _SAME_NUMBERS = {
@@ -45,7 +47,7 @@ _SAME_NUMBERS = {
 
 
 def last_op(call: Callable[[], Tensor]) -> LastOp | None:
-    """Return what the last operation of a call says about its result; None where unknown.
+    """Return what the last operation of a call implies about its result; None if unknown.
 
     The operations themselves are recorded: autograd knows nothing of frozen models, nor of those
     that run in inference mode.
@@ -55,6 +57,8 @@ def last_op(call: Callable[[], Tensor]) -> LastOp | None:
     kind = recorder.kinds.get(_storage(output))
     if kind is None and _SQUASHING & set(recorder.names[-_LAST:]):
         return "squashed"
+    if kind is None and _POSITIVE & set(recorder.names[-1:]):
+        return "positive"
     return kind
 
 

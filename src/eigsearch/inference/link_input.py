@@ -1,4 +1,4 @@
-"""How a model is given the link to predict: by a parameter, or by `encode` and `decode`."""
+"""Find out how a model takes the link to predict: a parameter, or `encode` and `decode`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Collection, Mapping
 from inspect import Parameter
 from typing import Any, NamedTuple
 
+from torch import Tensor
+from torch_geometric.data import HeteroData
+
 from eigsearch.errors import InputError
 
 LINK = "edge_label_index"
 TYPED_LINKS = "edge_label_index_dict"  # links by edge type
-_OBJECT = {"data", "graph", "hetero_data"}  # what a parameter that takes the graph is called
+_OBJECT = {"data", "graph", "hetero_data"}  # usual names of a parameter that takes the graph
 
 
 class LinkInput(NamedTuple):
@@ -20,14 +23,20 @@ class LinkInput(NamedTuple):
         parameter: The parameter of its forward that takes them; "" where it reads them from the
             object that it takes, or where `decode` takes them.
         decodes: Whether the model is called as `model.decode(model.encode(…), links)`.
+        links_first: Whether `decode` takes the links before what `encode` gives.
     """
 
     parameter: str = ""
     decodes: bool = False
+    links_first: bool = False
 
 
 def find_link_input(
-    model: Any, parameters: Mapping[str, Parameter], given: Collection[str], takes_object: bool
+    model: Any,
+    parameters: Mapping[str, Parameter],
+    given: Collection[str],
+    takes_object: bool,
+    decoder: Mapping[str, Parameter],
 ) -> LinkInput:
     """Return where a model takes links.
 
@@ -36,6 +45,7 @@ def find_link_input(
         parameters: Those of its forward.
         given: The names of the arguments that the graph provides.
         takes_object: Whether its forward takes the graph as one object.
+        decoder: The parameters of its `decode`, none where it has no such method.
 
     Raises:
         InputError: If that is not clear.
@@ -49,14 +59,48 @@ def find_link_input(
     if len(holding) == 1:
         return LinkInput(holding[0])
     if can_decode(model):
-        return LinkInput(decodes=True)
+        return _decoder_input(decoder)
     if takes_object and not holding:
         return LinkInput()
     raise InputError(
-        f"Expected the model's forward to take the link as `{LINK}` (got the parameters "
-        f"{', '.join(parameters) or 'of none'}). Name one so, or pass "
+        f"Expected the model's forward to take the link as `{LINK}` (got "
+        f"{', '.join(parameters) or 'no parameters'}). Name a parameter so, or pass "
         f"`forward=lambda model, batch: …`, which finds the links as batch.{LINK}."
     )
+
+
+def _decoder_input(decoder: Mapping[str, Parameter]) -> LinkInput:
+    """Return how `decode` takes links: second, unless its parameter names say first."""
+    required = [name for name, p in decoder.items() if p.default is Parameter.empty]
+    if len(required) > 2 or len(decoder) == 1:
+        raise InputError(
+            "Expected the model's decode to take the output of encode, and the links (got the "
+            f"parameters {', '.join(required)}). Pass `forward=lambda model, batch: …`, which "
+            f"calls both and finds the links as batch.{LINK}."
+        )
+    named = [name for name in (LINK, "edge_index") if name in required]
+    return LinkInput(decodes=True, links_first=named[:1] == required[:1] and bool(named))
+
+
+def link_attributes(data: Any) -> set[str]:
+    """Return the attributes that have a row for each of several links to predict.
+
+    Those are named as PyG's loaders name them (`edge_label_time`), or are as long as the list of
+    links and neither as nodes nor as edges.
+    """
+    stores = data.stores if isinstance(data, HeteroData) else [data]
+    found = set()
+    for store in stores:
+        links = store.get(LINK)
+        count = links.size(1) if isinstance(links, Tensor) and links.dim() == 2 else 0
+        sizes = {data.num_nodes if store is data else 0}
+        sizes |= {store["edge_index"].size(1)} if "edge_index" in store else set()
+        for name, value in store.items() if count > 1 else ():
+            listed = isinstance(value, Tensor) and value.dim() and value.size(0) == count
+            of_links = name.startswith("edge_label") or count not in sizes
+            if listed and of_links and "index" not in name:
+                found.add(name)
+    return found
 
 
 def can_decode(model: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Where a model writes what it computed: by the identity of a graph, say, or its shape.
+"""Find the caches of a model: where it stores results, for example by the shape of a graph.
 
 Such a result belongs to another graph before long, so it is forgotten after each call. Numbers in
 a list are a log as a rule, which users read afterwards; they are left alone.
@@ -10,29 +10,20 @@ import dis
 from collections.abc import Iterator, MutableMapping, Sequence
 from functools import lru_cache
 from operator import is_
-from types import CodeType, FunctionType, SimpleNamespace
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 import torch
-from torch_geometric.nn import MessagePassing
 
 from eigsearch._utils.code_digest import is_own
-from eigsearch.inference.model_fingerprint import contents, names_in
+from eigsearch.inference.model_modules import is_holder, own_attributes, read_by
 
 Cache = MutableMapping[Any, Any] | list[Any]
 
-_MOST = 4_096  # items of a dict or a list up to which it may be a cache
+_MOST = 4_096  # larger dicts and lists are not treated as caches
 _ARRAYS = (torch.Tensor, np.ndarray)
-_NO_HOLDERS = (torch.nn.Module, torch.Tensor, type, FunctionType)
 _COMPUTED = (*_ARRAYS, bool, int, float, type(None))
-
-
-class _Layer(MessagePassing):
-    """A layer without parts of its own; PyG writes code into the class when it makes one."""
-
-
-_KNOWN = frozenset({*vars(torch.nn.Module()), *vars(_Layer())})  # attributes of any layer
 
 
 class GlobalVariables(MutableMapping[str, Any]):
@@ -92,21 +83,22 @@ def caches_of(modules: Sequence[torch.nn.Module], called: Any) -> list[Cache]:
         modules: The modules of the model.
         called: What is called, which may be a function.
     """
-    classes = {base for module in modules for base in type(module).__mro__ if is_own(base)}
-    found = [v for m in modules for name, v in vars(m).items() if name not in _KNOWN]
+    owners = [*modules, called] if is_holder(called) else modules
+    classes = {base for owner in owners for base in type(owner).__mro__ if is_own(base)}
+    found = [value for module in modules for value in own_attributes(module)]
     found += [value for cls in classes for value in vars(cls).values()]
     functions = list(_functions([called, *found]))
-    around = [v for function in functions for v in _read_by(function) if _is_computed(v)]
+    around = [v for function in functions for v in read_by(function) if _is_computed(v)]
     around += [vars(function) for function in functions]
-    return [*_inside(found), *around, *_assigned_by(functions)]
+    return [*_inside([called, *found]), *around, *_assigned_by(functions)]
 
 
 def _inside(values: Sequence[Any]) -> Iterator[Cache]:
-    """Yield the dicts and lists among values, and those in them and in users' objects."""
+    """Yield all dicts and lists in values, in nested ones and in users' objects."""
     waiting, seen = list(values), set[int]()
     while waiting and len(seen) <= _MOST:
         value = waiting.pop()
-        if id(value) in seen or not (isinstance(value, (dict, list)) or _is_holder(value)):
+        if id(value) in seen or not (isinstance(value, (dict, list)) or is_holder(value)):
             continue
         seen.add(id(value))
         for cache in _parts(value):
@@ -123,12 +115,12 @@ def _parts(value: Any) -> list[Cache]:
 
 
 def items_of(cache: Cache) -> Any:
-    """Return what a cache holds, to be given to `restore_items`."""
+    """Return the items of a cache, for `restore_items`."""
     return list(cache) if isinstance(cache, list) else dict(cache)
 
 
 def restore_items(cache: Cache, kept: Any) -> None:
-    """Give a cache the items back that it had; numbers that were added to a list stay, as a log."""
+    """Restore the items of a cache; numbers appended to a list stay, since they are a log."""
     if isinstance(cache, list):
         if any(isinstance(item, _ARRAYS) for item in cache):
             _undo_arrays(cache, kept)
@@ -138,7 +130,7 @@ def restore_items(cache: Cache, kept: Any) -> None:
 
 
 def _undo_arrays(cache: list[Any], kept: list[Any]) -> None:
-    """Take the tensors out of a list that were not in it, or at another place."""
+    """Remove tensors from a list that it did not hold at the same position before."""
     added = [item for item in cache[len(kept) :] if not isinstance(item, _ARRAYS)]
     pairs = zip(cache, kept, strict=False)
     old = [before if isinstance(now, _ARRAYS) else now for now, before in pairs]
@@ -153,15 +145,8 @@ def _functions(values: Sequence[Any]) -> Iterator[FunctionType]:
         if not isinstance(function, FunctionType) or id(function) in seen or not is_own(function):
             continue
         seen.add(id(function))
-        waiting += _read_by(function)
+        waiting += read_by(function)
         yield function
-
-
-def _read_by(function: FunctionType) -> list[Any]:
-    """Return what a function reads from around it."""
-    around = function.__globals__
-    read = [around[name] for name in names_in(function.__code__) if name in around]
-    return [*read, *map(contents, function.__closure__ or ())]
 
 
 def _assigned_by(functions: Sequence[FunctionType]) -> list[GlobalVariables]:
@@ -184,15 +169,8 @@ def _assigned_names(code: CodeType) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_holder(value: Any) -> bool:
-    """Return whether something is an object of the user's that may hold what was computed."""
-    if isinstance(value, SimpleNamespace):
-        return True
-    return is_own(type(value)) and not isinstance(value, _NO_HOLDERS)
-
-
 def _is_computed(value: Any) -> bool:
-    """Return whether something is a dict that holds nothing but numbers and tensors."""
+    """Return whether a value is a dict of numbers and tensors only."""
     if not isinstance(value, dict) or len(value) > _MOST:
         return False
     return all(isinstance(v, _COMPUTED) for v in value.values())

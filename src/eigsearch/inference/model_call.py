@@ -1,4 +1,4 @@
-"""How a model is called: its arguments by name, its state restored afterwards."""
+"""Call a model with its arguments by name, and restore its state afterwards."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.nn import SortAggregation
-from torch_geometric.typing import SparseTensor
 
-from eigsearch.errors import InputError, ModelError, UnsupportedError
+from eigsearch.errors import InputError, ModelError
 from eigsearch.inference.eval_mode import undo_writes
 from eigsearch.inference.forward_parameters import (
     PROVIDED,
@@ -26,14 +25,32 @@ from eigsearch.inference.forward_parameters import (
     takes_object,
     unwrap_partial,
 )
-from eigsearch.inference.link_input import LINK, TYPED_LINKS, LinkInput, find_link_input
+from eigsearch.inference.input_checks import check_dense, check_model
+from eigsearch.inference.link_input import (
+    LINK,
+    TYPED_LINKS,
+    LinkInput,
+    find_link_input,
+    link_attributes,
+)
 from eigsearch.inference.model_caches import caches_of
+from eigsearch.inference.model_modules import held_modules, registered_modules
 from eigsearch.inference.model_state import attributes_restored, lock_of
+from eigsearch.inference.random_numbers import (
+    check_repeats,
+    draws_itself,
+    generator_state,
+    generator_states,
+)
 from eigsearch.inference.typed_arguments import argument_names, argument_value
 
 Forward = Callable[[Any, Batch], Tensor]
 
-_MISFIT = "shapes cannot be multiplied"  # torch, of features that no layer takes
+_MISFIT = "shapes cannot be multiplied"  # what torch says if no layer takes the features
+
+
+class FeatureMisfitError(ModelError):
+    """A model was given features of another shape than it takes."""
 
 
 class ModelCall:
@@ -50,7 +67,7 @@ class ModelCall:
         forward: Forward | None = None,
         arguments: Sequence[str] | None = None,
     ) -> None:
-        _check_model(model)
+        check_model(model)
         self.model = model
         self._forward = forward
         self._link: LinkInput | None = None
@@ -59,10 +76,12 @@ class ModelCall:
             self._parameters = chosen_parameters(self._parameters, arguments)
         self._chosen = arguments is not None
         self.takes_object = forward is not None or takes_object(self._parameters)
-        self.takes_gradients = False  # whether its forward was seen to differentiate
-        self._accepted: set[tuple[str, ...]] = set()  # names of attributes that were enough
+        self.takes_gradients = False  # whether its forward is known to need autograd
+        self.draws_numbers = False  # whether it is known to draw random numbers
+        self._called = False
+        self._accepted: set[tuple[str, ...]] = set()  # attribute names that passed `check`
         bare = unwrap_partial(model)
-        modules = bare.modules() if isinstance(bare, torch.nn.Module) else ()
+        modules = [*registered_modules(bare), *held_modules(bare, forward)]
         # A compiled module keeps what it writes out of Python's reach.
         self._modules = [m for m in modules if not isinstance(m, torch.jit.ScriptModule)]
         self._caches = caches_of(self._modules, forward or bare)
@@ -70,7 +89,7 @@ class ModelCall:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What tells this way of calling the model from others."""
+        """Everything that distinguishes this way of calling the model, hashable."""
         return self._forward, self._link, *self._parameters
 
     @property
@@ -94,11 +113,12 @@ class ModelCall:
         if self.custom or self._link is not None:
             return self
         given = {*PROVIDED, *argument_names(data)} - {LINK}
-        link = find_link_input(self.model, self._parameters, given, self.takes_object)
+        decoder = own_parameters(getattr(self.model, "decode", None))
+        link = find_link_input(self.model, self._parameters, given, self.takes_object, decoder)
         call = copy.copy(self)
         call._link, call._accepted = link, set()
         if link.decodes:
-            encoder = getattr(self.model, "encoder", None)  # what GAE.encode hands all on to
+            encoder = getattr(self.model, "encoder", None)  # GAE.encode passes all arguments to it
             own = own_parameters(self.model.encode)
             call._parameters = own or parameters_of(encoder)
         rest = {name: p for name, p in call._parameters.items() if name != link.parameter}
@@ -115,13 +135,14 @@ class ModelCall:
         if self.takes_object:
             given = ["data"]
         if link.decodes:
-            return f"model.decode(model.encode({', '.join(given)}), {LINK})"
+            pair = [f"model.encode({', '.join(given)})", LINK]
+            return f"model.decode({', '.join(pair[::-1] if link.links_first else pair)})"
         if link.parameter and (self.takes_object or link.parameter not in given):
             given.append(link.parameter)
         return f"model({', '.join(given)})"
 
     def optional_arguments(self, data: Any) -> list[str]:
-        """Return the arguments that the graph has, the model can do without, and nobody chose."""
+        """Return optional arguments that the graph provides and the user did not choose."""
         if self.takes_object or self._chosen:
             return []
         names = set(argument_names(data)) - PROVIDED
@@ -136,8 +157,15 @@ class ModelCall:
         """Return the call of the same model without some of its arguments."""
         call = copy.copy(self)
         call._parameters = {n: p for n, p in self._parameters.items() if n not in names}
-        call._chosen, call._accepted = True, set()
+        call._accepted = set()
         return call
+
+    def of_links(self, data: Any) -> list[str]:
+        """Return the arguments with one row per link in the graph's list of links."""
+        if self._link is None or self.takes_object:
+            return []
+        known = link_attributes(data)
+        return [name for name in self._parameters if name.removesuffix("_dict") in known]
 
     @property
     def takes_batch(self) -> bool:
@@ -145,44 +173,32 @@ class ModelCall:
         return self.takes_object or bool({"batch", "batch_dict"} & set(self._parameters))
 
     def needs(self, key: str) -> bool:
-        """Tell whether the model may read this attribute of a graph."""
+        """Return whether the model may read this attribute of a graph."""
         return self.takes_object or bool({key, f"{key}_dict"} & set(self._parameters))
 
     def check_reads(self, key: str, data: Data) -> None:
         """Raise InputError if the model does not read an attribute that is to be explained."""
         if not self.needs(key):
             raise InputError(
-                f"Expected the model to read `{key}`, whose features are asked for (got a call as "
-                f"{self.called_as(data)}). Leave these features out, or pass `forward`."
+                f"Expected the model to read `{key}`, whose features are to be explained (got a "
+                f"model that is called as {self.called_as(data)}). Leave these features out, or "
+                "pass `forward`."
             )
 
     @cached_property
     def sorts_nodes(self) -> bool:
         """Whether the model pools nodes by sorting them."""
-        modules = self.model.modules() if isinstance(self.model, torch.nn.Module) else ()
-        return any(isinstance(module, SortAggregation) for module in modules)
+        return any(isinstance(module, SortAggregation) for module in self._modules)
 
     def check(self, data: Any) -> None:
-        """Refuse a graph that lacks an argument which the model requires, or has a sparse one."""
+        """Raise an error if a graph lacks an argument of the model, or has a sparse one."""
+        check_dense(data, self.needs)
         names = argument_names(data)
         if names in self._accepted:
             return
-        self._check_dense(data)
         if not self.takes_object:
             self._check_arguments(data, names)
         self._accepted.add(names)
-
-    def _check_dense(self, data: Any) -> None:
-        """Refuse attributes that cannot be cut; a sparse adjacency would keep what was removed."""
-        stores = data.stores if isinstance(data, HeteroData) else [data]
-        for name, value in (item for store in stores for item in store.items()):
-            sparse = isinstance(value, Tensor) and value.layout is not torch.strided
-            if (sparse or isinstance(value, SparseTensor)) and self.needs(name):
-                raise UnsupportedError(
-                    f"Expected the attributes that the model may read to be dense (got a sparse "
-                    f"`{name}`). Convert features with .to_dense(); of an adjacency, leave the "
-                    f"edges to `edge_index` and remove it: del data.{name}."
-                )
 
     def _check_arguments(self, data: Any, names: tuple[str, ...]) -> None:
         link = self._link or LinkInput()
@@ -194,6 +210,13 @@ class ModelCall:
                     f"(got {', '.join(sorted(names))}). Set `data.{name}`, or pass "
                     "`forward=lambda model, batch: …` to call the model your way."
                 )
+        for name in self.of_links(data):
+            raise InputError(
+                "Expected attributes that the model reads to belong to nodes, edges or the graph "
+                f"(got `{name}`, with a row for each link that the graph lists). Set `data.{name}` "
+                "to the row of the explained link, of shape [1, …], and explain one link in each "
+                "call."
+            )
         if "x" in self._parameters and "x" not in names:
             raise InputError(
                 "Expected the graph to have node features `x` (got none). Set `data.x`."
@@ -221,9 +244,35 @@ class ModelCall:
         return output
 
     def without_traces(self, batch: Batch) -> Tensor:
-        """Return the model's output for a batch, and undo what the call wrote to its modules."""
+        """Return the model's output for a batch, and undo what the call wrote to its modules.
+
+        A model that draws random numbers is called twice: two outputs on one graph may agree by
+        luck, and those on other graphs differ.
+
+        Raises:
+            ModelError: If it gives two outputs.
+        """
+        same = batch.clone() if self.draws_numbers else None
+        look = generator_state if self._called else generator_states
         with self.restored():
-            return self(batch)
+            state = look()
+            output = self(batch)
+            changed = state != look()
+        self._called = True
+        if same is not None:
+            with self.restored():
+                check_repeats(output, self(same))
+        elif changed:
+            self.draws_numbers = self._draws_itself(batch)
+        return output
+
+    def _draws_itself(self, batch: Batch) -> bool:
+        """Return whether the model, and not another thread, draws random numbers."""
+        try:
+            with self.restored():
+                return draws_itself(lambda: self(batch))
+        except Exception:  # as of a model that writes to its batch, and cannot take it again
+            return True
 
     @contextmanager
     def restored(self) -> Iterator[None]:
@@ -239,7 +288,7 @@ class ModelCall:
                 undo_writes(self._modules)
 
     def _output(self, batch: Batch) -> Any:
-        """Return what the model gives; with gradients where its forward takes some itself."""
+        """Return the raw output; with autograd enabled if the forward needs it."""
         if not self.takes_gradients:
             try:
                 return self._call(batch)
@@ -261,7 +310,10 @@ class ModelCall:
             output = call(batch, **links)
         else:
             output = call(**{**self._arguments(batch), **links})
-        return self.model.decode(output, batch[LINK]) if link.decodes else output
+        if not link.decodes:
+            return output
+        pair = (batch[LINK], output) if link.links_first else (output, batch[LINK])
+        return self.model.decode(*pair)
 
     def _arguments(self, batch: Batch) -> dict[str, Any]:
         arguments = {}
@@ -288,36 +340,17 @@ def _explained(output: Mapping[Any, Any], batch: Batch) -> Any:
 
 
 def _links(batch: Batch, parameter: str) -> Any:
-    """Return the links to predict, by edge type for a parameter that takes them so."""
+    """Return the links to predict, as a dict by edge type if the parameter takes one."""
     if parameter != TYPED_LINKS:
         return batch[LINK]
     links = argument_value(batch, TYPED_LINKS)
     if links is None:
         raise InputError(
-            f"Expected the graph to have an edge type between the ends of the link, under which "
-            f"`{TYPED_LINKS}` holds it (got {', '.join(map(str, batch.edge_types))}). Pass "
-            "`forward=lambda model, batch: …`, which finds the links as batch.edge_label_index."
+            "Expected the graph to have an edge type between the ends of the link, as its key in "
+            f"`{TYPED_LINKS}` (got {', '.join(map(str, batch.edge_types))}). Pass `forward=lambda "
+            "model, batch: …`, which finds the links as batch.edge_label_index."
         )
     return links
-
-
-def _check_model(model: Any) -> None:
-    """Raise InputError if `model` is nothing that predicts."""
-    if isinstance(model, type):
-        raise InputError(
-            f"Expected `model` to be a trained model (got the class {model.__name__}). "
-            f"Make one and load its weights: model = {model.__name__}(…)."
-        )
-    if isinstance(model, Data):  # which can be called, to list its attributes
-        raise InputError(
-            "Expected `model` to be a trained model (got a graph). Pass the model first, and "
-            "then the graph."
-        )
-    if not callable(model):
-        raise InputError(
-            f"Expected `model` to be callable (got {type(model).__name__}). "
-            "Pass a torch.nn.Module that predicts."
-        )
 
 
 def _asks_for_gradients(error: RuntimeError) -> bool:
@@ -326,10 +359,15 @@ def _asks_for_gradients(error: RuntimeError) -> bool:
     return "does not require grad" in text or "nference tensors cannot be" in text
 
 
-def _misfit_error(batch: Batch, error: RuntimeError) -> ModelError:
-    x = batch.get("x")
-    shape = f"`x` with {x.size(-1)} columns" if isinstance(x, Tensor) and x.dim() else "no `x`"
-    return ModelError(
+def _misfit_error(batch: Batch, error: RuntimeError) -> FeatureMisfitError:
+    found = {name: batch.get(name) for name in ("x", "edge_attr")}
+    shapes = [
+        f"`{name}` with {value.size(-1)} columns"
+        for name, value in found.items()
+        if isinstance(value, Tensor) and value.dim()
+    ]
+    shape = " and ".join(shapes) or "no `x`"
+    return FeatureMisfitError(
         f"Expected the graph to have as many features as the model takes (got {shape}; torch "
         f"says: {str(error).splitlines()[0]}). Pass the graph with the features that the model "
         "was trained on."
@@ -338,7 +376,7 @@ def _misfit_error(batch: Batch, error: RuntimeError) -> ModelError:
 
 def _type_error(batch: Batch, error: KeyError) -> ModelError:
     return ModelError(
-        f"Expected the graph to have the types that the model was made for (got no {error} where "
-        f"it looks one up; the graph has {', '.join(batch.node_types)} and "
+        "Expected the graph to have the types that the model was made for (got a model that looks "
+        f"up {error}, and a graph with {', '.join(batch.node_types)} and "
         f"{', '.join(map(str, batch.edge_types))}). Pass the graph that it was trained on."
     )

@@ -1,4 +1,4 @@
-"""The fingerprint of a model: all that can be seen of it without calling it, read in no time.
+"""Fingerprint a model: everything that can be read of it quickly without calling it.
 
 What was found out about a model by calling it holds as long as the model does. A fingerprint
 notices nearly every change: modules, weights, buffers and hooks, attributes and what they refer
@@ -23,7 +23,7 @@ from torch_geometric.inspector import Inspector
 
 from eigsearch._utils.code_digest import is_own, is_own_module
 
-_MOST = 4_000  # things to look at; a model that refers to more is not remembered
+_MOST = 4_000  # a model that refers to more objects is not remembered
 _PLAIN = {
     bool, int, float, complex, str, bytes, type(None), frozenset,
     torch.dtype, torch.device, torch.Size,
@@ -33,7 +33,7 @@ _SLOTS = frozenset(vars(Module()))  # attributes that every module has
 _HOLDERS = ("_parameters", "_buffers", "_modules", *sorted(n for n in _SLOTS if "_hooks" in n))
 _OFTEN_EMPTY = {dict, list, tuple, set, OrderedDict}
 _OPAQUE = (Inspector, ModuleType)
-# Libraries whose functions give the same for the same arguments.
+# Libraries whose functions are deterministic.
 _CLOSED = {
     "torch", "torch_geometric", "torch_scatter", "torch_sparse", "torch_cluster", "pyg_lib",
     "numpy", "scipy", "networkx", "einops", "abc", "cmath", "collections", "contextlib", "copy",
@@ -45,7 +45,7 @@ _GENERATORS = {"Generator", "Random", "RandomState"}
 
 
 class Fingerprint:
-    """What was seen of a model at one time.
+    """The state of a model at one time.
 
     Attributes:
         complete: Whether everything was looked at.
@@ -65,13 +65,13 @@ class Fingerprint:
         self._alive: tuple[ref[Any], ...] = ()
 
     def hold(self) -> Fingerprint:
-        """Return the fingerprint, ready to be kept: it refers to nothing of the model strongly."""
+        """Return the fingerprint with weak references to the model only, so that it can be kept."""
         self._alive = tuple(filter(None, map(_weak, self._found)))
         self._found = []
         return self
 
     def same(self, other: Fingerprint) -> bool:
-        """Return whether the model of a kept fingerprint looks as another one does now.
+        """Return whether two fingerprints are equal.
 
         Things are compared by where they are in memory, which tells nothing once they are gone.
         """
@@ -96,7 +96,7 @@ class _Walk:
             while self._waiting and len(self.found) <= _MOST:
                 self._look_at(self._waiting.pop())
             self.found += _norms(self._weights)
-        except Exception:  # an object that cannot be looked at as others can
+        except Exception:  # an object that does not support normal attribute access
             return False
         return not self._waiting
 
@@ -204,7 +204,7 @@ class _Walk:
 
 
 def _is_open(name: str, value: Any) -> bool:
-    """Return whether a name that code looks up stands for something that changes unseen."""
+    """Return whether a name in code refers to something whose changes cannot be seen."""
     if isinstance(value, ModuleType):
         module = value.__name__
     elif name in _OPEN_BUILTINS and value is None:
@@ -218,7 +218,7 @@ def _is_open(name: str, value: Any) -> bool:
 
 
 def _may_change(value: Any) -> bool:
-    """Return whether an object without attributes may hold a state, such as an iterator."""
+    """Return whether an object without attributes may have internal state, as iterators do."""
     return hasattr(value, "__next__") or type(value).__name__ in _GENERATORS
 
 
@@ -256,6 +256,6 @@ def contents(cell: Any) -> Any:
 
 
 def _norms(weights: list[Tensor]) -> list[float]:
-    """Return a number for each tensor: what is written through `tensor.data` shows nowhere else."""
+    """Return a norm per tensor: writes through `tensor.data` leave no other trace."""
     with torch.inference_mode():
         return [float(norm) for norm in torch._foreach_norm(weights)] if weights else []

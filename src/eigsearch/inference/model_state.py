@@ -1,4 +1,4 @@
-"""What calls of a model write to it: undone afterwards, and one thread at a time."""
+"""Undo what calls of a model write to it, one thread at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOCKS_GUARD, _COMMON_LOCK = threading.Lock(), threading.RLock()
 def attributes_restored(
     modules: Sequence[torch.nn.Module], caches: Sequence[Cache] = ()
 ) -> Iterator[None]:
-    """Give modules back the attributes and buffers that they had before, and caches their items."""
+    """Restore attributes and buffers of modules, and items of caches, after the block."""
     before = [(m, dict(vars(m)), dict(m._buffers)) for m in modules]
     items = [(cache, items_of(cache)) for cache in caches]
     try:
@@ -38,14 +38,14 @@ def attributes_restored(
 
 
 def restore_attributes(module: torch.nn.Module, before: dict[str, Any]) -> None:
-    """Give a module the attributes back that it had, and no others.
+    """Restore the attributes of a module, and delete new ones.
 
     A lazy module is left alone: its first call makes what has to stay.
     """
     now = vars(module)
-    if isinstance(module, LazyModuleMixin) or "_initialize_hook" in before:
-        return
     if now.keys() == before.keys() and all(map(is_, now.values(), before.values())):
+        return
+    if isinstance(module, LazyModuleMixin) or "_initialize_hook" in before:
         return
     for name in now.keys() - before.keys():
         del now[name]

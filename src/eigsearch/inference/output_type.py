@@ -1,4 +1,4 @@
-"""What a model's output means: the task, and raw scores, probabilities or log-probabilities.
+"""Determine what a model's output means: the task, and the kind of numbers.
 
 Decided once for all predictions of a run, from what the user says, the labels, the numbers and the
 model's last operation. Where two readings are left, the user is asked.
@@ -38,12 +38,12 @@ _TASK_NAMES: dict[str, str] = {
 }
 TASKS = tuple(_TASK_NAMES)
 _ONE_OUTPUT = "one column of a link"  # a reading that nothing but the kind of prediction tells
-_MANY = 32  # predictions whose scores are not all from 0 to 1 by coincidence
+_MANY = 32  # with this many predictions, scores are not all between 0 and 1 by coincidence
 
 
 @dataclass(frozen=True)
 class OutputType:
-    """How outputs are read.
+    """The interpretation of outputs.
 
     Attributes:
         task: The task, in PyG's words; several independent classes are `binary_classification`.
@@ -82,7 +82,7 @@ def read_outputs(
     last_op: Callable[[], LastOp | None] = lambda: None,
     one_output: str = "",
 ) -> OutputType:
-    """Return how the output rows `[n, C]` of some predictions are to be read.
+    """Return the interpretation of output rows `[n, C]`.
 
     Args:
         outputs: One row for each prediction.
@@ -111,13 +111,13 @@ def read_outputs(
 
 
 def check_same_reading(output_type: OutputType, outputs: Tensor) -> None:
-    """Raise InputError if further outputs of a run contradict how its first ones were read."""
+    """Raise InputError if later outputs of a run contradict the interpretation of the first."""
     if output_type.task != "regression":
         _check_return_type(output_type.return_type, output_type.task, outputs)
 
 
 def note_on_one_output(output_type: OutputType | None) -> str:
-    """Return a note where only the kind of prediction told how a single output is read."""
+    """Return a note if the interpretation of a single output rests on the task level alone."""
     if output_type is None or not output_type.reason.startswith(_ONE_OUTPUT):
         return ""
     return (
@@ -171,7 +171,7 @@ def _plain_target(
 
 
 class _Evidence:
-    """What outputs, labels and the last operation say; the latter is asked for at most once."""
+    """Evidence from outputs, labels and the last operation, which is recorded at most once."""
 
     def __init__(
         self,
@@ -191,13 +191,20 @@ class _Evidence:
         self.in_unit_interval = bool((values >= 0).all() and (values <= 1 + PROBABILITY).all())
         self.probabilities = self.in_unit_interval and _sum_to_one(values)
         self.percentages = bool((values >= 0).all()) and _sum_to_one(values / 100)
-        self.log_probabilities = bool((values <= PROBABILITY).all()) and _sum_to_one(values.exp())
+        negative = bool((values <= PROBABILITY).all())
+        self.log_probabilities = negative and _sum_to_one(values.exp())
+        self.falls_short_of_log_probabilities = negative and not self.log_probabilities
 
     @property
     def op(self) -> LastOp | None:
         if not self._asked:
             self._op, self._asked = self._last_op(), True
         return self._op
+
+    @property
+    def is_no_logit(self) -> bool:
+        """Whether a single output is neither a logit nor a probability: bounded, or positive."""
+        return self.op == "positive" or (self.op == "squashed" and not self.in_unit_interval)
 
 
 def _read_task(task: str, evidence: _Evidence) -> tuple[Task, str]:
@@ -216,6 +223,9 @@ def _read_task(task: str, evidence: _Evidence) -> tuple[Task, str]:
         return "binary_classification", "labels are multi-hot"
     if evidence.in_unit_interval and not evidence.probabilities and evidence.op == "probs":
         return "binary_classification", "several sigmoids"
+    if evidence.falls_short_of_log_probabilities and evidence.op == "log_probs":
+        return "binary_classification", "several sigmoids"
+    _check_labels(evidence)
     return "multiclass_classification", f"{evidence.columns} columns"
 
 
@@ -224,7 +234,7 @@ def _read_one_column(task: str, evidence: _Evidence) -> tuple[Task, str]:
         return "binary_classification", "one column"
     if evidence.op in ("probs", "log_probs"):
         return "binary_classification", "one column after a sigmoid"
-    if evidence.labels == "binary":
+    if evidence.labels == "binary" and not evidence.is_no_logit:
         return "binary_classification", "one column, labels are 0 and 1"
     if evidence.one_output:
         return evidence.one_output, _ONE_OUTPUT  # type: ignore[return-value]
@@ -235,8 +245,26 @@ def _read_one_column(task: str, evidence: _Evidence) -> tuple[Task, str]:
     )
 
 
+def _check_labels(evidence: _Evidence) -> None:
+    """Raise AmbiguousOutputError if the labels suggest that the outputs are not classes."""
+    if evidence.probabilities or evidence.log_probabilities:
+        return
+    if evidence.labels == "no_classes":
+        raise AmbiguousOutputError(
+            f"Expected the labels to fit a model with {evidence.columns} outputs (got labels that "
+            f"are none of its classes; it returns {evidence.shown}). Pass task='regression' with "
+            "the column as `target`, task='multilabel' or task='multiclass'."
+        )
+    if evidence.labels == "one_each":
+        raise AmbiguousOutputError(
+            "Expected the labels to show whether classes exclude each other (got a single 1 in "
+            f"each, which fits both; the model returns {evidence.shown}). Pass task='multiclass' "
+            "if they do, else task='multilabel'."
+        )
+
+
 def _read_return_type(task: Task, evidence: _Evidence) -> tuple[ReturnType, str]:
-    """Tell raw scores, log-probabilities and probabilities apart."""
+    """Return whether outputs are raw scores, log-probabilities or probabilities."""
     if task == "multiclass_classification":
         if evidence.probabilities:
             return "probs", "rows sum to 1"
@@ -254,13 +282,12 @@ def _read_return_type(task: Task, evidence: _Evidence) -> tuple[ReturnType, str]
         return "raw", "not all in [0, 1]"
     if evidence.op == "linear":
         return "raw", "after a linear layer"
-    if evidence.op is None and evidence.rows < _MANY:
+    if evidence.op in (None, "positive") and evidence.rows < _MANY:
         return "raw", "no sigmoid or softmax seen"
     raise AmbiguousOutputError(
-        "Expected the outputs of a classifier to tell scores from probabilities (got numbers from "
-        f"0 to 1 such as {evidence.shown}, which can be either). "
-        "Pass return_type='raw' or return_type='probs', and task='multilabel' for independent "
-        "classes."
+        "Expected the outputs of a classifier to show whether they are scores or probabilities "
+        f"(got numbers from 0 to 1 such as {evidence.shown}, which can be either). Pass "
+        "return_type='raw' or return_type='probs', and task='multilabel' for independent classes."
     )
 
 
@@ -268,7 +295,8 @@ def _check_floating(outputs: Tensor) -> None:
     if not outputs.is_floating_point():
         raise ModelError(
             f"Expected a classifier to return scores or probabilities (got {outputs.dtype}). "
-            "Return what the class is chosen by, or pass task='regression' for a count."
+            "Return the scores by which the class is chosen, or pass task='regression' for a "
+            "count."
         )
 
 
@@ -283,8 +311,8 @@ def _check_return_type(return_type: ReturnType, task: Task, outputs: Tensor) -> 
     if not fits:
         raise InputError(
             f"Expected the model to return {return_type} for every prediction (got "
-            f"{short_row(_least_fitting(shares, outputs))}). "
-            "Pass the return_type that the model has: 'raw', 'log_probs' or 'probs'."
+            f"{short_row(_least_fitting(shares, outputs))}). Pass the return_type that describes "
+            "the outputs: 'raw', 'log_probs' or 'probs'."
         )
 
 

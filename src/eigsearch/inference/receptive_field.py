@@ -13,7 +13,7 @@ from torch_geometric.nn import MessagePassing
 
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH, ReceptiveField
 
-_EXTRA_HOPS = 3  # a model that still differs after so many is given the whole graph
+_EXTRA_HOPS = 3  # hops to add before the whole graph is used
 # Layers that divide by the degree of the *source* of a message: there an edge matters one hop
 # before its message does, because it changes that degree.
 _DEGREE_LAYERS = {
@@ -30,9 +30,9 @@ _CHOOSING_LAYERS = {"ClusterPooling", "EdgePooling", "MemPooling", "SelectTopK"}
 def expected_field(
     model: Any, calls: Mapping[MessagePassing, int], typed: bool = False
 ) -> ReceptiveField:
-    """Return the receptive field that a model's layers and the calls of them suggest.
+    """Return the receptive field implied by a model's layers and how often they are called.
 
-    Layers of a model for typed graphs that are filed by type pass messages side by side.
+    In models of typed graphs, layers in a dict by type pass messages in parallel.
     """
     hops = count_hops(model, calls, typed)
     if hops is None:
@@ -59,7 +59,7 @@ def wider_fields(field: ReceptiveField) -> Iterator[ReceptiveField]:
 def count_hops(
     model: Any, calls: Mapping[MessagePassing, int] | None = None, typed: bool = False
 ) -> int | None:
-    """Return how many hops away an edge can be and still change a node's output.
+    """Return the number of hops within which an edge can change the output of a node.
 
     Args:
         model: The model.
@@ -83,7 +83,7 @@ def count_hops(
 
 
 def _side_by_side(model: Any, hops: dict[MessagePassing, int]) -> dict[MessagePassing, int]:
-    """Return the hops of layers, of those in one `ModuleDict` only the most that one has."""
+    """Return the hops of all layers; of those in one `ModuleDict` only the maximum counts."""
     left = dict(hops)
     for module in _modules(model):
         if isinstance(module, torch.nn.ModuleDict):

@@ -141,37 +141,38 @@ def _check_rather_than(target: Target, columns: int, rather_than: int) -> None:
     )
     if not exclusive:
         raise InputError(
-            "Expected `rather_than` with classes of which one is predicted (got a "
+            "Expected `rather_than` to be used where one of several classes is predicted (got a "
             f"{'regression' if target.task == 'regression' else 'model with several labels'}). "
-            "Leave it out; a regression takes `above`."
+            "Leave it out; for a regression, pass `above`."
         )
     classes = max(columns, 2)
     if rather_than not in range(classes) or rather_than == target.index:
         raise InputError(
             f"Expected `rather_than` to be a class from 0 to {classes - 1} other than the "
-            f"explained one, {target.index} (got {rather_than!r}). Pass `target` and `rather_than`."
+            f"explained one, {target.index} (got {rather_than!r}). Pass another `rather_than`, or "
+            "another `target`."
         )
 
 
 def _check_above(target: Target, prediction: int | float, above: float) -> None:
     if target.task != "regression":
         raise InputError(
-            f"Expected `above` with a regression (got {target.task}). "
-            "For classes, pass `rather_than`."
+            f"Expected `above` to be used with a regression (got {target.task}). For classes, pass "
+            "`rather_than`."
         )
     if not prediction > above:
         raise InputError(
-            f"Expected the prediction to be above {above} (got {prediction:.4g}). "
-            "Pass a value that it is above."
+            f"Expected the prediction to be above {above} (got {prediction:.4g}). Pass a smaller "
+            "value."
         )
 
 
 class NotFiniteError(ModelError):
-    """A model gave outputs that are not numbers."""
+    """A model returned NaN or infinite outputs."""
 
 
 def check_finite(output: Tensor) -> None:
-    """Refuse model outputs that are not numbers."""
+    """Raise ModelError if model outputs are NaN or infinite."""
     if isfinite(float(output.sum())):  # else one of them is not, or the sum itself is too large
         return
     if not bool(torch.isfinite(output).all()):

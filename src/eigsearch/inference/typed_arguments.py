@@ -1,4 +1,4 @@
-"""Arguments of models by name: attributes of a graph, and dicts by type of those of a typed one."""
+"""Arguments of models by name: attributes of a graph, or dicts by type for a typed graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def argument_names(data: Any) -> tuple[str, ...]:
 
 
 def argument_value(batch: Any, name: str) -> Any:
-    """Return the argument of a name; None where a batch does not provide it."""
+    """Return the value of an argument; None if the batch does not provide it."""
     if not isinstance(batch, HeteroData):
         return batch.get(name)
     if name in batch._global_store:

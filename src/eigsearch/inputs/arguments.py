@@ -1,8 +1,9 @@
-"""Which predictions a user names: nodes by number or mask, links by their ends, classes."""
+"""Parse the `node`, `link` and `target` that a user passes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ Classes: TypeAlias = int | Iterable[int | None] | Tensor
 
 
 def parse_node(node: Any) -> NodeName | None:
-    """Return the node that is named, as a whole number, in a typed graph with its type.
+    """Return a node as an integer; in a typed graph as (type, integer).
 
     >>> parse_node(np.int64(3)), parse_node(("paper", np.int64(3)))
     (3, ('paper', 3))
@@ -30,11 +31,12 @@ def parse_node(node: Any) -> NodeName | None:
     advice = "Call explain_dataset for several."
     if _is_typed(node):
         return str(node[0]), _node(_plain(node[1]), advice)
-    return None if node is None else _node(_plain(node), advice)
+    number = _plain(node)
+    return number if number is None else _node(number, advice)
 
 
 def parse_nodes(node: Any, data: Any) -> list[Any]:
-    """Return the nodes that are named one by one, or by a mask that is True where they are.
+    """Return nodes given as a list of numbers or as a boolean mask.
 
     >>> from torch_geometric.data import Data
     >>> parse_nodes([False, True, True], Data(num_nodes=3))
@@ -48,15 +50,15 @@ def parse_nodes(node: Any, data: Any) -> list[Any]:
 
 
 def _numbers(node: Any, data: Any, node_type: str) -> list[int]:
-    """Return the numbers of nodes, of one type if the graph is typed."""
+    """Return node numbers; in a typed graph all of one type."""
     nodes = _plain(node)
     listed = [_plain(each) for each in nodes] if isinstance(nodes, Iterable) else [nodes]
     if listed and all(isinstance(each, bool) for each in listed):
         typed = isinstance(data, HeteroData) and node_type in data.node_types
         if isinstance(data, HeteroData) and not node_type:
             raise InputError(
-                "Expected a mask of nodes of a typed graph with their type (got the mask alone). "
-                f"Pass (type, mask), with one of {', '.join(data.node_types)}."
+                "Expected a mask of nodes of a typed graph to come with their type (got the mask "
+                f"alone). Pass (type, mask), with one of {', '.join(data.node_types)}."
             )
         _check_mask(len(listed), int(data[node_type].num_nodes if typed else data.num_nodes))
         return [number for number, inside in enumerate(listed) if inside]
@@ -64,7 +66,7 @@ def _numbers(node: Any, data: Any, node_type: str) -> list[int]:
 
 
 def parse_link(link: Any) -> LinkName | None:
-    """Return the link that is named, as its two ends.
+    """Return a link as the pair of its two ends.
 
     >>> parse_link(torch.tensor([[3], [7]])), parse_link((("user", 3), ("movie", 7)))
     ((3, 7), (('user', 3), ('movie', 7)))
@@ -81,7 +83,7 @@ def parse_link(link: Any) -> LinkName | None:
 
 
 def parse_links(link: Any) -> list[LinkName]:
-    """Return the links that are named one by one, or by the columns of `[2, L]`; one is enough.
+    """Return links given as pairs or as the columns of `[2, L]`, also a single one.
 
     >>> parse_links((3, 7))
     [(3, 7)]
@@ -128,8 +130,8 @@ def _pair(link: Any) -> LinkName:
 
 def _no_link(got: Any) -> InputError:
     return InputError(
-        f"Expected `link` to be two nodes, or [2, L] for several links (got {got}). Pass (3, 7), "
-        "in a typed graph ((type, 3), (type, 7))."
+        f"Expected `link` to be two nodes, or a tensor [2, L] for several links (got {got}). Pass "
+        "(3, 7), or ((type, 3), (type, 7)) in a typed graph."
     )
 
 
@@ -144,7 +146,7 @@ def _are_types(value: Any) -> bool:
 
 
 def parse_target(target: Any) -> int | None:
-    """Return the class that is named; labels may be whole numbers of any kind.
+    """Return a class as an integer; integers of torch and NumPy are accepted.
 
     >>> parse_target(np.array([1.0]))
     1
@@ -153,7 +155,7 @@ def parse_target(target: Any) -> int | None:
 
 
 def parse_targets(target: Any) -> int | list[int | None] | None:
-    """Return the one class for all predictions, or the list with one for each.
+    """Return one class for all predictions, or a list with one class for each.
 
     >>> parse_targets(np.array([1, 0]))
     [1, 0]
@@ -164,13 +166,35 @@ def parse_targets(target: Any) -> int | list[int | None] | None:
     return _class(classes, advice)
 
 
+def parse_class(name: str, value: Any) -> int | None:
+    """Return the class that an option holds, parsed as in `parse_target`."""
+    return _class(_plain(value), "Pass one class.", name)
+
+
+def parse_value(name: str, value: Any) -> int | float | None:
+    """Return an option as a float.
+
+    >>> parse_value("above", np.float64(5.5))
+    5.5
+
+    Raises:
+        InputError: If it is not a finite number.
+    """
+    value = _only(_plain(value))
+    if isinstance(value, bool):  # a label of two classes
+        return int(value)
+    if value is None or (isinstance(value, int | float) and isfinite(value)):
+        return value
+    raise InputError(f"Expected `{name}` to be a number (got {_short(value)}). Pass one.")
+
+
 def _plain(value: Any) -> Any:
-    """Return Python's numbers, alone or in lists, for those of torch and NumPy."""
+    """Convert numbers of torch and NumPy, also in lists, to Python numbers."""
     return value.tolist() if isinstance(value, Tensor | np.ndarray | np.generic) else value
 
 
 def _only(value: Any) -> Any:
-    """Return what a list of one holds, which PyG's labels often are."""
+    """Return the only element of a list of length one, as PyG's labels often are."""
     return _only(value[0]) if isinstance(value, list) and len(value) == 1 else value
 
 
@@ -181,13 +205,13 @@ def _node(value: Any, advice: str) -> int:
     return value
 
 
-def _class(value: Any, advice: str) -> int | None:
+def _class(value: Any, advice: str, name: str = "target") -> int | None:
     value = _only(value)
     if value is None:
         return None
     if not isinstance(value, int | float) or value != value // 1:
         raise InputError(
-            f"Expected `target` to be the number of a class (got {_short(value)}). {advice}"
+            f"Expected `{name}` to be the number of a class (got {_short(value)}). {advice}"
         )
     return int(value)
 
@@ -199,6 +223,6 @@ def _short(value: Any) -> str:
 def _check_mask(length: int, num_nodes: int) -> None:
     if length != num_nodes:
         raise InputError(
-            f"Expected a mask of nodes to have {num_nodes} entries, one for each (got {length}). "
-            "Pass a mask of this graph, or node numbers."
+            f"Expected a mask of nodes to have {num_nodes} entries, one for each node (got "
+            f"{length}). Pass a mask of this graph, or node numbers."
         )

@@ -18,16 +18,21 @@ from eigsearch.errors import InputError
 
 Level = Literal["node", "edge", "graph", "call"]
 
-LEVELS: tuple[Level, ...] = get_args(Level)[:3]  # those that a user may name
-KNOWN_LEVELS = N_KEYS | E_KEYS  # names that PyG knows the level of, whatever the length
+LEVELS: tuple[Level, ...] = get_args(Level)[:3]  # the levels that a user may pass
+KNOWN_LEVELS = N_KEYS | E_KEYS  # names whose level PyG knows regardless of length
 
 
 def check_levels(levels: Mapping[str, str] | None) -> None:
-    """Raise InputError if the levels that a user names are not levels."""
+    """Raise InputError if `levels` contains anything but known levels."""
+    if levels is not None and not isinstance(levels, Mapping):
+        raise InputError(
+            f"Expected `levels` to be a dict from attributes to levels (got {levels!r}). "
+            'Pass {"temperature": "graph"}, say.'
+        )
     for name, level in (levels or {}).items():
         if level not in LEVELS:
             raise InputError(
-                f"Expected `levels` to give each attribute 'node', 'edge' or 'graph' (got "
+                "Expected `levels` to map each attribute to 'node', 'edge' or 'graph' (got "
                 f"{level!r} for {name!r}). Choose one."
             )
 
@@ -38,7 +43,7 @@ def attribute_level(data: Data, name: str) -> tuple[Level, int]:
     if not isinstance(value, Tensor) or value.dim() == 0:
         return "graph", 0
     if name in N_KEYS and value.size(0) == data.num_nodes:
-        return "node", 0  # what PyG counts the nodes by, it takes for theirs
+        return "node", 0  # PyG treats attributes that it counts nodes by as node-level
     known = copy.copy(data)  # PyG caches what it learns on the object
     return _level(known, name), known.__cat_dim__(name, value) or 0
 

@@ -20,7 +20,7 @@ from eigsearch.inputs.typed_graph import flat_partition, flat_view
 from eigsearch.inputs.validation import with_tensor_edge_index
 
 _NO_EDGES = np.zeros(0, np.int64)
-_FEW_SCANS = 32  # scans of all edges that together take as long as sorting them
+_FEW_SCANS = 32  # so many scans of all edges cost as much as sorting them once
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class ComputationGraphs:
     def around(
         self, anchors: Sequence[int], field: ReceptiveField, without: np.ndarray = _NO_EDGES
     ) -> CutGraph:
-        """Return the computation graph of some nodes: all that reaches one of them.
+        """Return the computation graph of the anchors: every edge that can reach one of them.
 
         Args:
             anchors: The nodes.
@@ -195,7 +195,7 @@ class ComputationGraphs:
         return np.unique(edges)
 
     def _reverses(self, edges: np.ndarray) -> np.ndarray:
-        """Return the edges that run against the given ones, of the types that hold their reverses.
+        """Return the reverse edges of the given ones, of the edge types that hold reverses.
 
         Pairs of nodes are looked up, and then their types compared.
         """
@@ -225,7 +225,7 @@ class _EdgeLookup:
         self._scans = 0
 
     def edges_of(self, nodes: np.ndarray) -> np.ndarray:
-        """Return the edges that have this end among the nodes."""
+        """Return the edges whose end on this side is one of the nodes."""
         if self._scans >= _FEW_SCANS:
             order, start = self._index
             low, high = start[nodes], start[nodes + 1]

@@ -143,8 +143,8 @@ def _kinds_of_edge_type(data: Data) -> EdgeKinds:
     kind = data.get("edge_type")
     if not isinstance(kind, Tensor) or kind.numel() != data.edge_index.size(1):
         raise InputError(
-            "Expected a typed graph, or one with an `edge_type` for each edge, with "
-            "groups='relation' (got neither). Pass a HeteroData, or another kind of groups."
+            "Expected groups='relation' to come with a typed graph, or one with an `edge_type` "
+            "for each edge (got neither). Pass a HeteroData, or another kind of groups."
         )
     found, number = np.unique(kind.cpu().reshape(-1).numpy(), return_inverse=True)
     return EdgeKinds(number, np.full(len(found), -1))
@@ -240,8 +240,8 @@ def _has_duplicates(key: np.ndarray) -> bool:
 def _check_name(spec: Any) -> None:
     if isinstance(spec, Mapping):
         raise InputError(
-            "Expected `groups` by edge type with a typed graph (got them with a Data). "
-            "Pass one integer tensor, aligned with `edge_index`."
+            "Expected `groups` to be a dict by edge type only for a typed graph (got one for a "
+            "Data). Pass one integer tensor, aligned with `edge_index`."
         )
     if not isinstance(spec, str) or spec not in _NAMES:
         raise InputError(

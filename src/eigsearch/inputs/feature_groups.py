@@ -65,6 +65,8 @@ class FeatureGroups:
             owner: The candidate of each row.
             taken: The row of the graph that each row copies.
         """
+        if not self.count:  # there are no groups, and keep-rows may have no columns
+            return value
         group = self.index[taken] if self.by_row else self.index
         baseline = self.baseline[taken] if self.baseline.size(0) > 1 else self.baseline
         kept = keep[owner[:, None], group.clamp_min(0)] | (group < 0)
@@ -102,12 +104,12 @@ def check_some_features(spec: FeatureSpec | None, groups: object, baseline: Base
         return
     if isinstance(groups, str) and groups == "none":
         raise InputError(
-            "Expected `features` with groups='none', which removes no edge (got none). "
-            "Pass features='columns', say."
+            "Expected groups='none' to come with `features`, as it removes no edge (got no "
+            "features). Pass features='columns', say, or leave `groups` out."
         )
     if isinstance(baseline, Tensor) or baseline != "zero":
         raise InputError(
-            "Expected `features` with `baseline`, which replaces them (got none). "
+            "Expected `baseline` to come with `features`, which it replaces (got no features). "
             "Pass features='columns', say."
         )
 
@@ -122,10 +124,10 @@ def check_features(spec: FeatureSpec | None, baseline: BaselineSpec) -> None:
     if isinstance(spec, Tensor):
         _check_integers(spec)
     elif spec is not None:
-        _check_names([spec] if isinstance(spec, str) else spec, baseline)
+        _check_names(list(spec) if isinstance(spec, list | tuple) else [spec], baseline)
 
 
-def _check_names(names: Sequence[str], baseline: BaselineSpec) -> None:
+def _check_names(names: Sequence[object], baseline: BaselineSpec) -> None:
     known = [name for name in names if isinstance(name, str) and name in ATTRIBUTES]
     if not names or len(known) < len(names):
         raise InputError(
@@ -133,15 +135,15 @@ def _check_names(names: Sequence[str], baseline: BaselineSpec) -> None:
             f"integer tensor (got {', '.join(map(repr, names)) or 'no name'}). "
             "Choose one of these."
         )
-    if len({ATTRIBUTES[name] for name in names}) < len(names):
+    if len({ATTRIBUTES[name] for name in known}) < len(names):
         raise InputError(
-            f"Expected each feature in one group (got features={tuple(names)}, which hold some "
-            "twice). Pass one way to group `x`, and 'edge_columns' beside it."
+            f"Expected each feature to be in one group (got features={tuple(names)}, which puts "
+            "some in two). Pass one way to group `x`, and 'edge_columns' beside it."
         )
     if len(names) > 1 and isinstance(baseline, Tensor):
         raise InputError(
-            "Expected baseline='zero' or 'mean' for features of nodes and of edges at once (got a "
-            "tensor). Explain them in two calls."
+            "Expected `baseline` to be 'zero' or 'mean' for features of nodes and of edges at "
+            "once (got a tensor). Explain them in two calls."
         )
 
 
@@ -177,7 +179,7 @@ def _named(name: str, value: Tensor, baseline: Tensor) -> Tensor:
     rows, columns = value.shape
     if name == "nodes":
         return torch.arange(rows, device=value.device)[:, None]
-    if name == "entries":  # one that is at the baseline already cannot be replaced
+    if name == "entries":  # replacing an entry that equals the baseline changes nothing
         number = torch.arange(rows * columns, device=value.device).reshape(rows, columns)
         return number.masked_fill(value == baseline.to(value.dtype), -1)
     return torch.arange(columns, device=value.device)[None]
@@ -213,8 +215,8 @@ def _baseline(spec: BaselineSpec, attribute: str, whole: Tensor, places: Tensor 
         return whole.new_zeros(1, whole.size(1))
     if not whole.is_floating_point():
         raise InputError(
-            f"Expected floating-point features for baseline='mean' (got {whole.dtype}). Pass "
-            f"baseline='zero', or a tensor with the {whole.size(1)} values of an ordinary row."
+            f"Expected features to be floating-point for baseline='mean' (got {whole.dtype}). Pass "
+            f"baseline='zero', or a tensor with the {whole.size(1)} values that replace a row."
         )
     return whole.double().mean(0, keepdim=True).to(whole.dtype)
 
@@ -231,13 +233,14 @@ def _given_baseline(spec: Tensor, attribute: str, whole: Tensor, places: Tensor 
         )
     if not bool(torch.isfinite(given).all()):
         raise InputError(
-            "Expected `baseline` to hold finite numbers (got others). Check for NaN and infinity."
+            "Expected `baseline` to hold finite numbers (got NaN or infinite entries). Replace "
+            "these."
         )
     if not whole.is_floating_point() and bool((given.to(whole.dtype) != given).any()):
         raise InputError(
-            f"Expected `baseline` to hold values that `{attribute}` can hold, which is of "
-            f"{whole.dtype} (got {spec.dtype} with others). Pass whole numbers, or make the "
-            "features floating-point."
+            f"Expected `baseline` to hold values that fit the type of `{attribute}`, {whole.dtype} "
+            f"(got values of {spec.dtype} that do not). Pass whole numbers, or make the features "
+            "floating-point."
         )
     given = given.to(whole.dtype)
     return given if places is None or given.size(0) == 1 else given[places]
@@ -256,8 +259,8 @@ def _partition(spec: Tensor, shape: Sequence[int]) -> Tensor:
     if tuple(spec.shape) not in ((1, columns), (rows, 1), (rows, columns)):
         raise InputError(
             f"Expected `features` to have one number for each of {columns} columns, for each of "
-            f"{rows} nodes, or for each entry (got shape {list(spec.shape)}). Pass such a "
-            "partition."
+            f"{rows} nodes, or for each entry (got shape {list(spec.shape)}). Pass the number of a "
+            "group for each."
         )
     return spec.long()
 

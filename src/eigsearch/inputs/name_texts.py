@@ -40,7 +40,7 @@ def parse_end(text: str, where: str = "a node") -> NodeName:
     match = _END.fullmatch(text.strip())
     if match is None:
         raise InputError(
-            f"Expected {where} to be a number (got {text!r}). Write 7, in a typed graph movie:7."
+            f"Expected {where} to be a number (got {text!r}). Write 7, or movie:7 in a typed graph."
         )
     number = int(match["number"])
     return number if match["type"] is None else (match["type"], number)

@@ -14,7 +14,7 @@ NUMBERS = (bool, int, float)
 
 
 def collated(values: Sequence[Any]) -> Any:
-    """Return one attribute of several graphs as their batch has it: as a rule, a list.
+    """Return one attribute of several graphs as it is collated in their batch: usually a list.
 
     A dict becomes a dict of such values, and a list of tensors a list of joined tensors.
     """
@@ -25,7 +25,7 @@ def collated(values: Sequence[Any]) -> Any:
 
 
 def holds_rows(value: Any, data: Any) -> bool:
-    """Return whether there is something inside a value that may be a row for each node or edge.
+    """Return whether a value contains something that may have a row per node or edge.
 
     It would have to be cut with the graph, but only attributes are.
     """

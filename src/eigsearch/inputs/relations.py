@@ -48,7 +48,7 @@ def _named(types: list[EdgeType], named: Reverse) -> Iterator[tuple[int, int]]:
         numbers = [n for n, kind in enumerate(types) if name in (kind, kind[1])]
         if not numbers:
             raise InputError(
-                f"Expected `reverse` to name relations of the graph (got {name!r}). Choose of "
+                f"Expected `reverse` to name relations of the graph (got {name!r}). Choose from "
                 f"{', '.join(sorted({kind[1] for kind in types}))}."
             )
         for number in numbers:

@@ -45,7 +45,7 @@ class Schema:
     reverse: tuple[int, ...]
 
     def flat_node(self, name: NodeName) -> int:
-        """Return the flat number of a node; raise InputError if the graph has none such."""
+        """Return the flat number of a node; raise InputError if the graph does not have it."""
         if isinstance(name, int):
             raise InputError(
                 f"Expected a node of a typed graph to be named by its type and number (got {name})."
@@ -73,11 +73,11 @@ class Schema:
 
     def node_kinds(self, nodes: Tensor) -> Tensor:
         """Return the number of the type of flat nodes."""
-        return torch.bucketize(nodes, self._node_ends.to(nodes.device), right=True)
+        return torch.bucketize(nodes.contiguous(), self._node_ends.to(nodes.device), right=True)
 
     def edge_kinds(self, edges: Tensor) -> Tensor:
         """Return the number of the type of flat edges."""
-        return torch.bucketize(edges, self._edge_ends.to(edges.device), right=True)
+        return torch.bucketize(edges.contiguous(), self._edge_ends.to(edges.device), right=True)
 
     def by_node_type(self, flat: Tensor) -> dict[str, Tensor]:
         """Return values of flat nodes by type."""
@@ -104,7 +104,7 @@ class Schema:
 
 @dataclass(frozen=True, eq=False)
 class FlatView:
-    """A graph as one without types, which is made as far as it is asked for.
+    """View a typed graph as one without types; its parts are computed on first use.
 
     A graph without types is its own view. The view of a typed one has its edges and no attributes.
 
@@ -161,7 +161,7 @@ class FlatView:
 
 
 def flat_view(data: Any, reverse: Reverse | None = None, paired: bool = True) -> FlatView:
-    """Return the flat view of a sound graph.
+    """Return the flat view of a validated graph.
 
     Args:
         data: A `Data`, or a `HeteroData`.
@@ -240,7 +240,7 @@ def flat_partition(spec: GroupSpec, schema: Schema | None) -> GroupSpec:
         raise InputError(
             "Expected `groups` to have an integer tensor for each edge type of the graph (got "
             f"{'none for' if unknown <= set(schema.edge_types) else 'one for'} "
-            f"{sorted(map(str, unknown))[0]}). Its edge types are {list(schema.edge_types)}."
+            f"{sorted(map(str, unknown))[0]}). Pass one for each of {list(schema.edge_types)}."
         )
     counts = dict(zip(schema.edge_types, np.diff(schema.edge_ptr).tolist(), strict=True))
     for kind, count in counts.items():
@@ -255,7 +255,7 @@ def flat_partition(spec: GroupSpec, schema: Schema | None) -> GroupSpec:
 def row_dim(data: HeteroData, store: Any, key: str) -> int | None:
     """Return the dimension along which an attribute has a row for each node or edge of its type.
 
-    None where it has not: then it is one for all.
+    None if there is no such dimension: the attribute then belongs to the whole type.
     """
     value = store[key]
     if not isinstance(value, Tensor) or value.dim() == 0:

@@ -1,4 +1,4 @@
-"""Sound typed graphs: what is refused, with one sentence, before any model is asked."""
+"""Validate typed graphs before any model is called."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INTEGERS = (torch.int32, torch.int64)
 
 
 def validate_typed_graph(data: HeteroData) -> None:
-    """Refuse, with one sentence, a typed graph that is not sound."""
+    """Raise InputError if a typed graph is invalid."""
     counts = {kind: _node_count(data, kind) for kind in data.node_types}
     if not sum(counts.values()):
         raise InputError("Expected a graph with at least one node (got none). Remove empty graphs.")
@@ -35,8 +35,8 @@ def _node_count(data: HeteroData, kind: str) -> int:
     count = data[kind].num_nodes
     if count is None:
         raise InputError(
-            f"Expected the nodes of type {kind} to be counted (got neither features nor their "
-            f"number). Set data[{kind!r}].num_nodes."
+            f"Expected the number of nodes of type {kind} to be known (got neither features nor "
+            f"`num_nodes`). Set data[{kind!r}].num_nodes."
         )
     return int(count)
 
@@ -44,9 +44,10 @@ def _node_count(data: HeteroData, kind: str) -> int:
 def _check_edges(edge_index: Any, kind: EdgeType, counts: dict[str, int]) -> None:
     shaped = isinstance(edge_index, Tensor) and edge_index.dim() == 2 and edge_index.size(0) == 2
     if not shaped or edge_index.dtype not in _INTEGERS:
-        shape = list(edge_index.shape) if isinstance(edge_index, Tensor) else "none"
+        is_tensor = isinstance(edge_index, Tensor)
+        got = f"{edge_index.dtype} of shape {list(edge_index.shape)}" if is_tensor else "none"
         raise InputError(
-            f"Expected the `edge_index` of {kind} to hold integers of shape [2, E] (got {shape}). "
+            f"Expected the `edge_index` of {kind} to hold integers of shape [2, E] (got {got}). "
             "Stack sources and targets as two rows."
         )
     for node_type, ends in zip((kind[0], kind[2]), edge_index, strict=True):
@@ -58,8 +59,8 @@ def _check_edges(edge_index: Any, kind: EdgeType, counts: dict[str, int]) -> Non
         last = counts[node_type] - 1
         if ends.numel() and not 0 <= int(ends.min()) <= int(ends.max()) <= last:
             raise InputError(
-                f"Expected {kind} to name nodes of type {node_type} from 0 to {last} (got "
-                f"{int(ends.min())} to {int(ends.max())}). Check the node numbering."
+                f"Expected the `edge_index` of {kind} to name nodes of type {node_type} from 0 to "
+                f"{last} (got {int(ends.min())} to {int(ends.max())}). Check the node numbering."
             )
 
 

@@ -1,4 +1,4 @@
-"""Sound graphs: what is refused, with one sentence, before any model is asked."""
+"""Validate graphs before any model is called."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _INTEGERS = (torch.int32, torch.int64)
 
 
 def validate_graphs(graphs: Sequence[Any]) -> None:
-    """Refuse the first graph that is not sound; all are looked at together where none is odd."""
+    """Raise InputError for the first invalid graph; valid ones are checked together, quickly."""
     if len(graphs) == 1 or not _all_sound(graphs):
         for data in graphs:
             validate_graph(data)
 
 
 def _all_sound(graphs: Sequence[Any]) -> bool:
-    """Tell whether all graphs are plain and sound, without saying what is wrong with one."""
+    """Return whether all graphs are valid and of the plain kind that one pass can check."""
     if any(type(data) is not Data for data in graphs):
         return False
     stores = [data.to_dict() for data in graphs]
@@ -62,13 +62,13 @@ def with_tensor_edge_index(data: Data) -> Data:
 
 
 def _floating(value: Any) -> bool:
-    """Tell whether a value is a dense tensor of numbers that may be NaN or infinite."""
+    """Return whether a value is a dense tensor of numbers that may be NaN or infinite."""
     dense = isinstance(value, Tensor) and value.layout is torch.strided
     return dense and value.is_floating_point()
 
 
 def validate_graph(data: Any) -> None:
-    """Refuse, with one sentence, anything that is not a sound graph, typed or not."""
+    """Raise InputError unless the value is a valid graph, typed or not."""
     if isinstance(data, Batch):
         raise InputError(
             f"Expected one graph (got a Batch of {data.num_graphs}). "

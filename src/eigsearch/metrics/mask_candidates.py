@@ -76,7 +76,7 @@ def _own_graph(instance: PreparedInstance, nodes: Tensor, groups: Tensor) -> Req
     edges = torch.cat([groups, groups.new_ones(1)]).to(index.device)[index]  # -1 always stays
     nodes = nodes.to(index.device) | endpoints(instance.data, edges)
     nodes[list(instance.anchors)] = True
-    nodes = nodes if bool(nodes.any()) else ~nodes  # as everywhere: no graph without a node
+    nodes = nodes if bool(nodes.any()) else ~nodes  # a graph needs at least one node
     part = Subgraph(instance.data, nodes, edges).to_data()
     fixed = Groups(torch.full_like(part.edge_index[0], -1), instance.groups.weight[:0])
     anchors = tuple(int(nodes[:anchor].sum()) for anchor in instance.anchors)

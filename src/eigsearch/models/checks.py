@@ -54,5 +54,6 @@ def _described(y: Tensor) -> str:
     >>> _described(torch.tensor([0.5]))
     'float32 of shape [1], from 0.5'
     """
-    least = f", from {y.min().item()}" if y.numel() else ""
+    ordered = y.numel() and not y.is_complex()
+    least = f", from {y.min().item()}" if ordered else ""
     return f"{str(y.dtype).removeprefix('torch.')} of shape {list(y.shape)}{least}"

@@ -1,4 +1,4 @@
-"""Kinds of prediction: graphs, nodes and links. What differs between them is here alone."""
+"""Kinds of prediction (graphs, nodes, links): everything that differs between them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BY_ANCHORS: tuple[TaskLevel, ...] = (GraphLevel(), NodeLevel(), LinkLevel())
 
 
 def level_of(anchors: Sequence[Any]) -> TaskLevel:
-    """Return the kind of a prediction that is about these nodes; none stand for the graph."""
+    """Return the kind of a prediction about these nodes; without nodes it is about the graph."""
     return _BY_ANCHORS[len(anchors)]
 
 

@@ -1,4 +1,4 @@
-"""Predictions about nodes of a graph, evaluated on their computation graph: what they share."""
+"""What node-level and link-level predictions share: they run on a computation graph."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class AnchoredLevel:
         raise NotImplementedError
 
     def check_graph(self, data: Any) -> None:
-        """Raise InputError if a sound graph has what predictions of this kind cannot go with."""
+        """Raise InputError if a valid graph does not suit predictions of this kind."""
 
     def absent_edges(self, graphs: ComputationGraphs, anchors: Sequence[int]) -> np.ndarray:
         """Return the edges of the graph that a prediction is explained without."""
         return np.zeros(0, np.int64)
 
     def note_on_absent(self, count: int) -> str:
-        """Return a sentence about so many edges that a prediction is explained without."""
+        """Return a note about the number of edges that were left out."""
         return ""
 
     def prepare(

@@ -45,7 +45,7 @@ class TaskLevel(Protocol):
         ...
 
     def shares_calls(self, takes_batch: bool) -> bool:
-        """Return whether candidates can share a call of a model that takes `batch` or not."""
+        """Return whether candidates can share a model call, given whether it takes `batch`."""
         ...
 
     def output_rows(self, output: Tensor, graphs: int, nodes: int, anchors: Tensor) -> Tensor:
@@ -64,7 +64,7 @@ class TaskLevel(Protocol):
         ...
 
     def class_name(self, target: int, outputs: int | None) -> str:
-        """Return what a class is called in a sentence, of a model with so many outputs."""
+        """Return the name of a class in a sentence, given the number of outputs of the model."""
         ...
 
     def subject(self, names: Sequence[NodeName]) -> dict[str, Any]:

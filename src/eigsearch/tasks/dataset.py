@@ -48,8 +48,8 @@ def _graphs_of(dataset: Any) -> Iterable[Any]:
         return [dataset]
     if not isinstance(dataset, Iterable) and not hasattr(dataset, "__getitem__"):
         raise InputError(
-            f"Expected the data set to be graphs (got {type(dataset).__name__}). "
-            "Pass the model first, and then a list of torch_geometric.data.Data."
+            f"Expected the data set to hold graphs (got {type(dataset).__name__}). Pass the model "
+            "first, and then a list of torch_geometric.data.Data."
         )
     return dataset
 
@@ -74,6 +74,15 @@ def subjects_of(
     if node is None:
         return [{"link": each} for each in parse_links(link)]
     return [{"node": each} for each in parse_nodes(node, dataset)]
+
+
+def listed(chosen: Any) -> Any:
+    """Return nodes or links as they are, and those of an iterator as a list.
+
+    >>> listed(n for n in (3, 7))
+    [3, 7]
+    """
+    return list(chosen) if isinstance(chosen, Iterator) else chosen
 
 
 def is_graph(value: Any) -> bool:
@@ -113,5 +122,5 @@ def _paired(graphs: Iterable[Any], targets: Iterable[int | None]) -> Iterator[In
 def _length_error(graphs: int | str, targets: int | str) -> InputError:
     return InputError(
         f"Expected `target` to be one class for all or one for each of {graphs} predictions (got "
-        f"{targets}). Pass equally many."
+        f"{targets}). Pass one, or as many as predictions."
     )

@@ -79,21 +79,26 @@ class GraphLevel:
             raise ModelError(
                 f"Expected the model to return one row for each of {graphs} graphs "
                 f"(got shape {list(output.shape)} for {nodes} nodes). Pass `node=` for a model "
-                "that predicts nodes; a model that predicts graphs has to pool by `batch`."
+                "that predicts nodes; one that predicts graphs has to pool by `batch`, and to give "
+                "[graphs, classes]."
             )
         return output
 
     def labels(self, instance: PreparedInstance) -> Any:
-        """Return the label of the graph."""
+        """Return the label of the graph, several numbers of it as one row."""
         source = instance.source
-        return (source._global_store if isinstance(source, HeteroData) else source).get("y")
+        label = (source._global_store if isinstance(source, HeteroData) else source).get("y")
+        if not isinstance(label, Tensor) or label.dim() != 1 or label.numel() < 2:
+            return label
+        of_parts = {instance.num_nodes, instance.data.edge_index.size(1)}  # nodes or edges
+        return label if label.numel() in of_parts else label[None]
 
     def class_name(self, target: int, outputs: int | None) -> str:
         """Return what a class is called in a sentence."""
         return f"class {target}"
 
     def subject(self, names: Sequence[NodeName]) -> dict[str, Any]:
-        """Return nothing: what names no node and no link is about the graph."""
+        """Return no fields: an instance without node and link is about the graph."""
         return {}
 
     def label(self, names: Sequence[NodeName]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,7 +64,7 @@ class LinkLevel(AnchoredLevel):
         return graphs.edges_between(*anchors)
 
     def note_on_absent(self, count: int) -> str:
-        """Return that the link itself was left out, where it was there."""
+        """Return a note if edges of the link itself were left out."""
         if not count:
             return ""
         edges = "1 edge" if count == 1 else f"{count} edges"
@@ -117,19 +118,44 @@ class LinkLevel(AnchoredLevel):
         return f"link {node_label(names[0])}–{node_label(names[1])}"
 
 
-def lookup_error(batch: Any, error: IndexError) -> ModelError:
-    """Return what to tell a user whose model fails to look up the ends of a link."""
+def is_lookup(error: Exception, batch: Any) -> bool:
+    """Return whether an error is typical of models that take links in another shape."""
+    text = str(error)
+    if isinstance(error, IndexError) or "values to unpack" in text:
+        return True
+    # A model that multiplies both ends: the size is that of the links, and not of an embedding.
+    sizes = {int(size) for size in re.findall(r"tensor [ab] \((\d+)\)", text)}
+    return "must match the size" in text and bool(sizes & (set(batch[LINK_INPUT].shape) - {1}))
+
+
+def squeezed_error(output: Tensor, twice: str) -> ModelError:
+    """Return the error for a model that returns several numbers for one link instead of a row.
+
+    Args:
+        output: What it gives for a link.
+        twice: What it gives for the same link twice.
+    """
+    return ModelError(
+        f"Expected the model to return one row for each link (got shape {list(output.shape)} for "
+        f"one link, and {twice}). Let it predict the pairs in `{LINK_INPUT}`, whose shape is "
+        f"[2, L], or pass `forward=lambda model, batch: …`, which finds them as batch.{LINK_INPUT}."
+    )
+
+
+def lookup_error(batch: Any, error: Exception) -> ModelError:
+    """Return the error for a model that fails to look up the ends of a link."""
     shape = list(batch[LINK_INPUT].shape)
     got = f"got {LINK_INPUT} of shape {shape}; torch says: {error}"
     if isinstance(batch, HeteroData):
         return ModelError(
-            "Expected the ends of a link to be nodes of the types among which the model looks them "
-            f"up ({got}). Name both ends with their types, in the order of the model: ((type, 3), "
+            "Expected the ends of a link to be of the node types in which the model looks them up "
+            f"({got}). Name both ends with their types, in the order of the model: ((type, 3), "
             "(type, 7))."
         )
     return ModelError(
         f"Expected the model to take links as two rows, [2, L] ({got}). Pass `forward=lambda "
-        f"model, batch: …`, which finds them as batch.{LINK_INPUT} and may hand on its transpose."
+        f"model, batch: …`, which finds them as batch.{LINK_INPUT} and may hand on its transpose, "
+        "or the rows of both ends."
     )
 
 
@@ -139,6 +165,6 @@ def _check_end_types(data: HeteroData, ends: tuple[str, str]) -> None:
     if known and ends not in [(source, target) for source, _, target in known]:
         source, _, target = known[0]
         raise InputError(
-            f"Expected a link from {source} to {target}, as the graph lists links to predict (got "
-            f"one from {ends[0]} to {ends[1]}). Pass (({source!r}, …), ({target!r}, …))."
+            f"Expected a link from {source} to {target}, like the links to predict that the graph "
+            f"lists (got one from {ends[0]} to {ends[1]}). Pass (({source!r}, …), ({target!r}, …))."
         )

@@ -32,6 +32,8 @@ class NodeLevel(AnchoredLevel):
 
     def output_rows(self, output: Tensor, graphs: int, nodes: int, anchors: Tensor) -> Tensor:
         """Return the rows of the anchors; raise ModelError if not every node has a row."""
+        if nodes == 1 and output.dim() < 2:  # many models squeeze the row of a single node
+            return output.reshape(1, -1)[anchors]
         if output.dim() == 1:
             output = output[:, None]
         if output.dim() != 2 or output.size(0) != nodes:
@@ -64,7 +66,7 @@ class NodeLevel(AnchoredLevel):
 
 
 def node_label(name: NodeName) -> str:
-    """Return a node as sentences have it.
+    """Return a node as it is written in sentences.
 
     >>> node_label(7), node_label(("paper", 7))
     ('7', 'paper 7')

@@ -1,4 +1,4 @@
-"""Disjoint unions: many candidates of many graphs as one PyG batch, by index arithmetic."""
+"""Disjoint unions: candidates of many graphs as one batch, by index arithmetic."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _EMPTY: dict[type, Batch] = {}  # an empty batch of each class of graphs
 
 @dataclass(frozen=True, eq=False)
 class UnionPart:
-    """Some candidates of one query as one disjoint union.
+    """Some candidates of one instance as one disjoint union.
 
     Attributes:
-        query: What the candidates belong to.
+        instance: The instance that the candidates belong to.
         count: The number of candidates.
         nodes: For each node of the union, the node of the graph that it copies.
         owner: For each node of the union, its candidate.
         edges: For each edge of the union, the edge of the graph that it copies.
         edge_index: The edges of the union.
-        lit: Whether each node keeps its features; None where all do.
-        keep: The keep-rows of the candidates, for those that replace features.
-        whole: Whether the union is the graph itself, whose attributes then are taken as they are.
+        lit: Whether each node keeps its features; None if all do.
+        keep: The keep-rows of the candidates, if they replace features.
+        whole: Whether the union is the graph itself, so that its attributes need no indexing.
     """
 
     instance: PreparedInstance
@@ -57,9 +57,9 @@ class UnionPart:
 
 
 def extract(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKind) -> UnionPart:
-    """Cut candidates out of a graph: keep-rows in, disjoint union out.
+    """Return the candidates that keep-rows describe as a disjoint union.
 
-    Index arithmetic is NumPy's, which takes a third of the time for graphs of a few nodes.
+    Index arithmetic uses NumPy, which takes a third of the time for graphs of a few nodes.
     """
     mask = rows.cpu().numpy()
     if subgraph_kind is SubgraphKind.ZEROED_FEATURES:
@@ -77,16 +77,16 @@ def extract(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKin
 
 
 def full_graph(instance: PreparedInstance) -> UnionPart:
-    """Return the graph as it is, as a union of one."""
+    """Return the unchanged graph as a union of one candidate."""
     device = instance.data.edge_index.device
     nodes = torch.arange(instance.num_nodes, device=device)
-    edge_index = instance.data.edge_index.to(torch.long, copy=True)  # the user's, like attributes
+    edge_index = instance.data.edge_index.to(torch.long, copy=True)  # the model may change it
     edges = torch.arange(edge_index.size(1), device=device)
     return UnionPart(instance, 1, nodes, torch.zeros_like(nodes), edges, edge_index, whole=True)
 
 
 def with_isolated_copies(instance: PreparedInstance) -> UnionPart:
-    """Return the graph, and beside it a copy of each node that has no edge."""
+    """Return the graph and, beside it, an isolated copy of each node."""
     part = full_graph(instance)
     nodes, owner = part.nodes.repeat(2), part.owner.repeat(2)
     return UnionPart(instance, 1, nodes, owner, part.edges, part.edge_index)
@@ -100,7 +100,7 @@ def anchor_positions(parts: Sequence[UnionPart]) -> Tensor:
 
 
 def _edge_rows(instance: PreparedInstance, rows: np.ndarray) -> np.ndarray:
-    """Return which directed edges each candidate keeps; those without a group always stay."""
+    """Return which edges each candidate keeps; those without a group always stay."""
     group = instance.edge_arrays[2]
     if len(group) == 0 or instance.groups.count == 0:
         return np.ones((len(rows), len(group)), bool)
@@ -119,7 +119,7 @@ def _edges_between(instance: PreparedInstance, node_rows: np.ndarray) -> np.ndar
 
 
 def _with_anchors(instance: PreparedInstance, node_keep: np.ndarray) -> np.ndarray:
-    """Keep the anchors; without any, all nodes of a candidate that would have none."""
+    """Keep the anchors; without anchors, keep all nodes of candidates with none."""
     if instance.anchors:
         node_keep = node_keep.copy()
         node_keep[:, list(instance.anchors)] = True
@@ -130,10 +130,10 @@ def _with_anchors(instance: PreparedInstance, node_keep: np.ndarray) -> np.ndarr
 def _induced_nodes(
     instance: PreparedInstance, edge_keep: np.ndarray, rows: np.ndarray
 ) -> np.ndarray:
-    """Return which nodes the edge-induced subgraphs hold: ends of edges, owners of kept features.
+    """Return the nodes of edge-induced subgraphs: ends of edges, owners of features.
 
-    Without either, a candidate is the anchors alone; where a prediction is about the whole graph,
-    it is the graph's nodes without edges: there is no smaller graph to ask about.
+    A candidate with neither consists of the anchors. If there are no anchors, it consists of all
+    nodes without edges, because a model predicts nothing for a graph without nodes.
     """
     candidate, edge = edge_keep.nonzero()
     node_keep = np.zeros((len(edge_keep), instance.num_nodes), bool)
@@ -172,7 +172,7 @@ def _assemble(
 
 
 def _empty_batch(kind: type) -> Batch:
-    """Return an empty batch of graphs of a class; PyG would build a class for each new one."""
+    """Return an empty batch from a cache, as PyG builds a class for each new one."""
     if kind not in _EMPTY:
         _EMPTY[kind] = Batch(_base_cls=kind)
     return copy.copy(_EMPTY[kind])
@@ -193,13 +193,13 @@ def to_batch(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
     if needs("ptr"):
         ends = torch.bincount(batch.batch, minlength=owner_base[-1]).cumsum(0)
         batch.ptr = torch.nn.functional.pad(ends, (1, 0))
-    if needs("_slice_dict"):  # a model that takes the whole object may take it apart
+    if needs("_slice_dict"):  # a model that gets the whole object may split it
         _make_separable(batch, parts)
     return batch
 
 
 def _make_separable(batch: Batch, parts: Sequence[UnionPart]) -> None:
-    """Say where each graph begins, so that `to_data_list` and `batch[i]` work as in PyG."""
+    """Set where each graph begins, so that `to_data_list` and `batch[i]` work."""
     first, owner = parts[0].instance, batch.batch[batch.edge_index[0]]
     edges = torch.bincount(owner, minlength=batch.num_graphs)
     starts = {"node": batch.ptr, "edge": torch.nn.functional.pad(edges.cumsum(0), (1, 0))}
@@ -222,15 +222,17 @@ def _repeated(key: str, parts: Sequence[UnionPart]) -> list[int]:
     return starts_of([s for s, part in zip(sizes, parts, strict=True) for _ in range(part.count)])
 
 
-def _shifted(parts: Sequence[Tensor], base: Sequence[int]) -> Tensor:
-    """Return the concatenation of parts, each raised by its base."""
+def _shifted(parts: list[Tensor], base: Sequence[int]) -> Tensor:
+    """Return the concatenation of parts, with its base added to each."""
     if len(parts) == 1:
         return parts[0]
-    return torch.cat([part + start for part, start in zip(parts, base, strict=False)], dim=-1)
+    lengths = torch.tensor([part.size(-1) for part in parts])
+    shift = torch.tensor(base[: len(parts)]).repeat_interleave(lengths).to(parts[0].device)
+    return torch.cat(parts, dim=-1) + shift
 
 
 def starts_of(counts: Sequence[int]) -> list[int]:
-    """Return where each part begins in a concatenation, and at the end its total length."""
+    """Return the offset of each part in a concatenation, and the total length."""
     return [0, *accumulate(counts)]
 
 
@@ -239,7 +241,7 @@ def _joined(key: str, parts: Sequence[UnionPart]) -> Any:
     first = parts[0].instance
     value, (level, dim) = first.data[key], first.level(key)
     if level == "call":
-        return copy.deepcopy(value)  # a model may work in place, and this is the user's
+        return copy.deepcopy(value)  # the model may change it
     if not isinstance(value, (Tensor, *NUMBERS)):
         return collated([p.instance.data[key] for p in parts for _ in range(p.count)])
     values = [_take(key, part) for part in parts]
@@ -247,11 +249,11 @@ def _joined(key: str, parts: Sequence[UnionPart]) -> Any:
 
 
 def _take(key: str, part: UnionPart) -> Tensor:
-    """Return one attribute for a part: cut by node or by edge, or repeated per candidate."""
+    """Return one attribute for a part: indexed by node or edge, or repeated."""
     value, (level, dim) = part.instance.data[key], part.instance.level(key)
     _refuse_node_numbers(key, part.instance.data)
     if part.whole and level != "graph":
-        return value.clone()  # a model may work in place, and this is the user's
+        return value.clone()  # the model may change it
     if level == "edge":
         return _replaced(key, value.index_select(dim, part.edges), part, part.edges)
     if level == "graph":
@@ -263,7 +265,7 @@ def _take(key: str, part: UnionPart) -> Tensor:
 
 
 def _replaced(key: str, value: Tensor, part: UnionPart, taken: Tensor) -> Tensor:
-    """Return rows of an attribute with the features that candidates remove at the baseline."""
+    """Return attribute rows with removed features replaced by their baseline."""
     for features in part.instance.groups.features if part.keep is not None else ():
         if features.attribute == key:
             assert part.keep is not None

@@ -26,17 +26,17 @@ from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import check_finite
 from eigsearch.inputs.instance import PreparedInstance
 from eigsearch.tasks import TaskLevel, level_of
-from eigsearch.tasks.link_level import lookup_error
+from eigsearch.tasks.link_level import is_lookup, lookup_error, squeezed_error
 
 # Measured on molecules and 3×64 models, one thread (benchmarks/speed/budget.py): at 1,000 nodes the
 # calls' overhead shows, at 65,000 the allocations; between 4,000 and 32,000 it is flat.
 DEFAULT_BATCH_NODES = 8_192
-_ENOUGH_NODES = 256  # that have to fit into `max_memory`: with fewer, calls are most of the time
-_EDGES_PER_NODE = 4  # a node's share of a batch before edges count for more than nodes
+_ENOUGH_NODES = 256  # have to fit into `max_memory`; with fewer, call overhead dominates
+_EDGES_PER_NODE = 4  # edges that count as one node in the size of a batch
 
 
 class BatchedEngine:
-    """Evaluates candidates by building them as disjoint unions and calling the model on them.
+    """Evaluates candidates by calling the model on disjoint unions of them.
 
     Args:
         model_call: How the model is called.
@@ -57,6 +57,8 @@ class BatchedEngine:
         self._memory = memory_budget(max_memory, model_call.model)
         self.shares_calls = shares_calls
         self._width = 0  # scores per row, known after the first call
+        # The attributes that the model may read, by the attributes of a graph.
+        self._names_read: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def one_per_call(self) -> BatchedEngine:
         """Return the same engine with a forward call for each candidate."""
@@ -76,33 +78,51 @@ class BatchedEngine:
         return [torch.cat(rows_of[id(request)]) for request in requests]
 
     def full_output(self, instance: PreparedInstance) -> Tensor:
-        """Return the model's output for an instance's graph as it is: all rows of it."""
+        """Return all rows of the model's output for an instance's unchanged graph."""
         with torch.inference_mode():
             return self.model_call.without_traces(self.full_batch(instance))
 
     def full_batch(self, instance: PreparedInstance) -> Batch:
-        """Return an instance's graph as the model is given it."""
+        """Return an instance's unchanged graph as the batch that the model is given."""
         return model_input([full_graph(instance)], self.model_call.needs).batch
 
     def rows_of_whole(
         self, level: TaskLevel, graph: PreparedInstance, anchors: Sequence[Sequence[int]]
     ) -> Tensor:
-        """Return the rows of several predictions about one graph, from one call of the model."""
+        """Return the rows of several predictions about one graph from one forward call."""
         with torch.inference_mode():
             given = whole_input(level, graph, anchors, self.model_call.needs)
             output = self._output_of_whole(level, given.batch)
+            if level.model_inputs and len(anchors) == 1 and output.dim() == 1 < output.numel():
+                self._check_squeezed(level, graph, anchors[0], output)
         return level.output_rows(output, len(anchors), given.nodes, given.anchors)
 
     def _output_of_whole(self, level: TaskLevel, batch: Batch) -> Tensor:
         try:
             return self.model_call.without_traces(batch)
-        except IndexError as error:
-            if level.name != "link":
+        except (IndexError, ValueError, RuntimeError) as error:
+            if level.name != "link" or not is_lookup(error, batch):
                 raise
             raise lookup_error(batch, error) from error
 
+    def _check_squeezed(
+        self, level: TaskLevel, graph: PreparedInstance, anchors: Sequence[int], output: Tensor
+    ) -> None:
+        """Raise ModelError if a vector returned for one link is not its row of scores.
+
+        Many models squeeze the row of a single link; the same link twice then gives two rows. With
+        other models the vector belongs to nodes, or to what the model takes for links.
+        """
+        given = whole_input(level, graph, [anchors, anchors], self.model_call.needs)
+        try:
+            twice = self._output_of_whole(level, given.batch)
+        except Exception as error:
+            raise squeezed_error(output, f"for the link twice: {error}") from error
+        if twice.shape != (2, output.numel()):
+            raise squeezed_error(output, f"{list(twice.shape)} for the link twice")
+
     def row_beside_isolated_nodes(self, instance: PreparedInstance) -> Tensor:
-        """Return the row of an instance for its graph with isolated nodes beside it."""
+        """Return the row of an instance when isolated nodes are added to its graph."""
         with torch.inference_mode():
             return self._call([with_isolated_copies(instance)])
 
@@ -114,12 +134,12 @@ class BatchedEngine:
         """Lower the size of batches to what fits into the memory budget.
 
         Raises:
-            MemoryBudgetError: Not even one candidate fits, or too few for a call.
+            MemoryBudgetError: If not even one candidate fits, or too few for a call.
         """
         if self._memory is None or not requests:
             return
         largest = max(requests, key=lambda request: _row_cost(request.instance))
-        cost, mixes = _row_cost(largest.instance), self._can_mix(largest.instance, [])
+        cost, mixes = _row_cost(largest.instance), not self.one_call_each(largest.instance)
         kind = ("batched", "together" if mixes else "alone", *largest.instance.signature)
         wanted = max(cost, _ENOUGH_NODES)
         if self._memory.needs_weighing(kind, cost, wanted):
@@ -131,8 +151,8 @@ class BatchedEngine:
         self.max_batch_nodes = min(self.max_batch_nodes, self._memory.rows(kind))
 
     def _probe(self, request: Request) -> int:
-        """Compute a few candidates and return the nodes that they had."""
-        cost, mixes = _row_cost(request.instance), self._can_mix(request.instance, [])
+        """Evaluate a few candidates and return how many nodes they had."""
+        cost, mixes = _row_cost(request.instance), not self.one_call_each(request.instance)
         count = min(len(request), max(1, PROBE // cost)) if mixes else 1
         self._run([Chunk(request, 0, count)])
         return count * cost
@@ -149,40 +169,37 @@ class BatchedEngine:
     def _batches(self, requests: Sequence[Request]) -> Iterator[list[Chunk]]:
         """Pack candidates, in order, into batches of at most `max_batch_nodes` nodes."""
         batch: list[Chunk] = []
-        room = self.max_batch_nodes
+        room, in_batch = self.max_batch_nodes, None
         for request in requests:
             cost, start = _row_cost(request.instance), 0
-            while start < len(request):
-                fits = room // cost if self._can_mix(request.instance, batch) else int(not batch)
-                if fits <= 0 and batch:
+            reads = self._reads(request.instance)
+            alone = self.one_call_each(request.instance)
+            while start < request.size:
+                if batch and (alone or reads != in_batch or room < cost):
                     yield batch
                     batch, room = [], self.max_batch_nodes
-                    continue
-                stop = min(len(request), start + max(fits, 1))
+                stop = start + 1 if alone else min(request.size, start + max(room // cost, 1))
                 batch.append(Chunk(request, start, stop))
                 room -= (stop - start) * cost
-                start = stop
+                start, in_batch = stop, reads
         if batch:
             yield batch
 
     def one_call_each(self, instance: PreparedInstance) -> bool:
-        """Return whether each candidate of an instance costs a call of the model."""
-        return not self._can_mix(instance, [])
+        """Return whether each candidate of an instance needs a forward call of its own."""
+        takes_batch = self.model_call.takes_batch
+        return not (self.shares_calls and level_of(instance.anchors).shares_calls(takes_batch))
 
-    def _can_mix(self, instance: PreparedInstance, batch: Sequence[Chunk]) -> bool:
-        """Return whether candidates of an instance can join the call of a batch."""
-        if batch and self._reads(instance) != self._reads(batch[0].request.instance):
-            return False
-        level = level_of(instance.anchors)
-        return self.shares_calls and level.shares_calls(self.model_call.takes_batch)
-
-    def _reads(self, instance: PreparedInstance) -> list[Any]:
-        """Return the attributes that the model may read; graphs differ in what they carry."""
-        names = [name for name in instance.attributes if self.model_call.needs(name)]
-        return [*names, *instance.types, *instance.shared_values]
+    def _reads(self, instance: PreparedInstance) -> tuple[Any, ...]:
+        """Return what candidates need in common to share a call."""
+        names = self._names_read.get(instance.attributes)
+        if names is None:
+            names = tuple(filter(self.model_call.needs, instance.attributes))
+            self._names_read[instance.attributes] = names
+        return *names, *instance.types, *instance.shared_values
 
     def _run(self, batch: list[Chunk]) -> list[Tensor]:
-        """Return the outputs of a batch; halve it where memory runs out."""
+        """Return the outputs of a batch, evaluated in halves if memory runs out."""
         try:
             rows = self._call([_extract(run) for run in _runs(batch)])
             return list(rows.split([len(chunk) for chunk in batch]))
@@ -206,7 +223,7 @@ class BatchedEngine:
 
 
 def _runs(batch: Sequence[Chunk]) -> Iterator[list[Chunk]]:
-    """Yield chunks that follow one another and are cut out of one graph in one way."""
+    """Yield runs of consecutive chunks with one instance and one kind of subgraph."""
     for _, run in groupby(batch, key=_cut_alike):
         yield list(run)
 
@@ -216,7 +233,7 @@ def _cut_alike(chunk: Chunk) -> tuple[int, SubgraphKind]:
 
 
 def _extract(run: Sequence[Chunk]) -> UnionPart:
-    """Return the candidates of such chunks as one disjoint union."""
+    """Return the candidates of a run of chunks as one disjoint union."""
     request = run[0].request
     if len(run) == 1 and isinstance(request.candidate_set, FullGraph):
         return full_graph(request.instance)

@@ -1,4 +1,4 @@
-"""What a model is called with: a disjoint union as a batch, and what else its kind asks for."""
+"""Model inputs: a disjoint union as a batch, with further inputs of the task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eigsearch.tasks import TaskLevel, level_of
 
 
 class ModelInput(NamedTuple):
-    """A batch of candidates, and where in it the nodes are that predictions are about.
+    """A batch of candidates, and the positions of their anchors.
 
     Attributes:
         batch: What the model is called on.
@@ -35,7 +35,7 @@ class ModelInput(NamedTuple):
 
 
 def model_input(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> ModelInput:
-    """Return the candidates of some parts as one input of the model."""
+    """Return the candidates of some parts as one model input."""
     level = level_of(parts[0].instance.anchors)
     return _input(level, parts, needs, anchor_positions(parts))
 
@@ -51,12 +51,19 @@ def whole_input(
     Args:
         level: The kind of the predictions.
         graph: The graph.
-        anchors: The nodes that each of the predictions is about.
+        anchors: The anchors of each prediction.
         needs: Tells whether the model may read an attribute.
     """
     device = graph.data.edge_index.device
     positions = torch.tensor(anchors, dtype=torch.long, device=device).reshape(-1)
-    return _input(level, [full_graph(graph)], needs, positions)
+    return part_input(level, full_graph(graph), positions, needs)
+
+
+def part_input(
+    level: TaskLevel, part: UnionPart, positions: Tensor, needs: Callable[[str], bool]
+) -> ModelInput:
+    """Return one part as the input for predictions about nodes at some positions."""
+    return _input(level, [part], needs, positions)
 
 
 def _input(

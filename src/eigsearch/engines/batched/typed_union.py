@@ -1,4 +1,4 @@
-"""Disjoint unions of typed graphs: a flat union as a `HeteroData` batch, every type a key of it."""
+"""Disjoint unions of typed graphs: flat unions as `HeteroData`, every type a key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OWN = ("edge_index", "num_nodes", "batch", "ptr")
 def to_typed_batch(
     parts: Sequence[UnionPart], needs: Callable[[str], bool], anchors: Tensor
 ) -> tuple[Batch, int, Tensor]:
-    """Return the parts as one batch, and its anchors by their position within their type.
+    """Return the parts as one batch, with anchors by their position within their type.
 
     Args:
         parts: The parts; their graphs have the same types.
@@ -50,9 +50,10 @@ def to_typed_batch(
 
 
 def place_links(batch: Batch, part: UnionPart, ends: Tensor, inputs: dict[str, Tensor]) -> None:
-    """Set the links to predict also where PyG keeps them: in the stores of their edge types.
+    """Store the links to predict also under their edge types, where PyG keeps them.
 
-    Those are the types that list links in the user's graph, or else all between the same types.
+    These are the edge types that list links in the user's graph, or else all edge types between the
+    two node types.
 
     Args:
         batch: The batch.
@@ -70,13 +71,13 @@ def place_links(batch: Batch, part: UnionPart, ends: Tensor, inputs: dict[str, T
 
 
 def listing_types(data: HeteroData, ends: tuple[str, str], name: str) -> list[EdgeType]:
-    """Return the edge types between two node types that list links, or else all between them."""
+    """Return the edge types between two node types that list links, or else all."""
     kinds = [kind for kind in data.edge_types if (kind[0], kind[2]) == ends]
     return [kind for kind in kinds if name in data[kind]] or kinds
 
 
 class _SplitPart:
-    """A part of a flat union with its nodes and edges sorted out by type.
+    """A part of a flat union with its nodes and edges split by type.
 
     Attributes:
         nodes: For each node type, the nodes of the union that are of it.
@@ -99,11 +100,11 @@ class _SplitPart:
             self.place[members] = torch.arange(len(members), device=ids.device)
 
     def node_rows(self, number: int) -> Tensor:
-        """Return the rows of the attributes of a node type that the part copies."""
+        """Return which rows of a node type's attributes the part copies."""
         return self.node_ids[self.nodes[number]] - self.schema.node_ptr[number]
 
     def edge_rows(self, number: int) -> Tensor:
-        """Return the rows of the attributes of an edge type that the part copies."""
+        """Return which rows of an edge type's attributes the part copies."""
         return self.edge_ids[self.edges[number]] - self.schema.edge_ptr[number]
 
 
@@ -114,7 +115,7 @@ def _members(kind: Tensor, count: int) -> list[Tensor]:
 def _add_nodes(
     batch: Batch, number: int, split: Sequence[_SplitPart], needs: Callable[[str], bool]
 ) -> list[int]:
-    """Set the nodes of one type; return where those of each part begin."""
+    """Add the nodes of one type; return where those of each part begin."""
     node_type = split[0].schema.node_types[number]
     target = batch[node_type]
     for key in [key for key, _ in readable_attributes(_store(split[0], node_type), needs)]:
@@ -135,7 +136,7 @@ def _add_edges(
     starts: Sequence[Sequence[int]],
     needs: Callable[[str], bool],
 ) -> None:
-    """Set the edges of every type, `[2, 0]` where none is left."""
+    """Add the edges of every type, `[2, 0]` if none is left."""
     places = [_shifted_place(part, starts, number) for number, part in enumerate(split)]
     for number, edge_type in enumerate(split[0].schema.edge_types):
         target = batch[edge_type]
@@ -182,7 +183,7 @@ def _store(part: _SplitPart, kind: str | EdgeType) -> Any:
 def readable_attributes(store: Any, needs: Callable[[str], bool]) -> Iterator[tuple[str, Any]]:
     """Yield the attributes of a store that the model may read.
 
-    But for numbers of nodes, which PyG takes for what edges have under the name of an index.
+    Attributes of edges with "index" in their name are left out: PyG takes them for node numbers.
     """
     of_edges = isinstance(store, EdgeStorage)
     for key, value in store.items():

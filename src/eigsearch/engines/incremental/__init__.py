@@ -1,4 +1,4 @@
-"""The incremental engine: a model's work on the distinct states of all candidates, once each."""
+"""The incremental engine: computes each distinct state of all candidates once."""
 
 from eigsearch.engines.incremental.engine import IncrementalEngine
 from eigsearch.engines.incremental.errors import NotServed

@@ -1,4 +1,4 @@
-"""Bags: what each row of an aggregation gathers, one bag for each distinct one."""
+"""Bags: the multiset of messages of each row of an aggregation, deduplicated."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from eigsearch.engines.incremental.index.timelines import EdgeList
 from eigsearch.engines.incremental.joining import finer, rows_on
 from eigsearch.engines.incremental.layout import Layout, Space
 
-# Messages per row beyond which rows of a hub are computed by what changes: of thousands of
-# neighbours a candidate loses one.
+# From so many messages per row on, rows of a hub are computed from what changes: a candidate
+# removes one of thousands of neighbours.
 _HUB = 64
 
 
 class Differences(NamedTuple):
-    """Bags that hold what a row gathers more and less than another one.
+    """Bags of the messages that a row gains and loses compared with a base row.
 
     Attributes:
-        base: The row that each is to be added to.
-        ptr: Where the members of each begin.
+        base: The base row of each bag.
+        ptr: Where the members of each bag begin.
         member: The distinct row that each member holds.
-        sign: 1 for what is gained, −1 for what is lost.
+        sign: 1 for a message that is gained, −1 for one that is lost.
     """
 
     base: Tensor
@@ -45,14 +45,14 @@ class Differences(NamedTuple):
 
 
 class Bags(NamedTuple):
-    """What each row of an aggregation gathers, one bag for each distinct one.
+    """The messages of each distinct row of an aggregation.
 
     Attributes:
-        layout: The rows that come out.
+        layout: The layout of the result.
         ptr: Where the members of each bag begin.
         members: For each aggregated layout, the distinct row that each member holds.
-        own: For each bag the distinct row of what its node is to be combined with.
-        differences: How the rows that come out differ from the bags, at hubs.
+        own: For each row of the result, the distinct row of the node values to combine it with.
+        differences: At hubs, how the rows of the result differ from the bags.
     """
 
     layout: Layout
@@ -65,11 +65,11 @@ class Bags(NamedTuple):
 def bags(
     context: EvalContext, side: int, carries: bool, own: Layout | None, *layouts: Layout
 ) -> Bags:
-    """Return the bags of messages that arrive at nodes (side 1) or leave them (side 0).
+    """Return the bags of messages that enter nodes (side 1) or leave them (side 0).
 
-    Rows that gather the same multiset are one. With a layout of nodes of their `own`, so are
-    those that agree in both, which spares comparing rows twice. What `carries` is a sum, and at
-    hubs given by differences.
+    Rows with equal multisets are computed once. If the result is to be combined with node values,
+    whose layout is `own`, rows have to agree in both, which saves a second deduplication. An
+    aggregation that `carries` is a sum, which hubs compute from differences.
     """
     space = _messages(context, own, layouts)
     if carries and side == 1 and _at_hubs(space, layouts):
@@ -79,7 +79,7 @@ def bags(
     table, ptr = space.table, space.ptr
     if side == 0:
         if context.types is not None:
-            raise NotServed("It gathers messages at the sources of typed edges.")
+            raise NotServed("The model aggregates messages at the sources of typed edges.")
         context.need_all_rows()
         table, ptr, message = context.once(Messages.by_source, space)
         context.reached = max(context.reached, table.depth)
@@ -101,7 +101,7 @@ def bags(
 def _at_hubs(space: Messages, layouts: Sequence[Layout]) -> bool:
     """Return whether rows have many messages, of which each candidate changes a few.
 
-    Those are messages that pass along an edge as they were sent, or as they always are.
+    This holds for messages that are the state of their source, or a constant value of their edge.
     """
     table = space.table
     entering = space.edges.in_degree.take(table.node).sum()
@@ -113,7 +113,7 @@ def _at_hubs(space: Messages, layouts: Sequence[Layout]) -> bool:
 
 
 def _hub_bags(context: EvalContext, space: Messages, own: Layout | None, layout: Layout) -> Bags:
-    """Return bags at the base of each node, and how rows at other times differ from them."""
+    """Return the bags of each node at time 0, and how its other rows differ from them."""
     table, sent = space.table, layout.sent
     below = None if sent is None else sent[0].space
     assert below is None or isinstance(below, StateTable)
@@ -143,7 +143,7 @@ def _held(layout: Layout, edges: EdgeList, edge: Array, time: Array | int) -> Ar
 
 
 def _messages(context: EvalContext, own: Layout | None, layouts: Sequence[Layout]) -> Messages:
-    """Return the messages on which all layouts are read, and what nodes have of their own."""
+    """Return messages fine enough to read all layouts on, including that of nodes."""
     space: Space = layouts[0].space
     for layout in layouts[1:]:
         space = finer(context, space, layout.space)
@@ -164,11 +164,11 @@ def _bag_keys(
     own: Layout | None,
     own_rows: Array | None,
 ) -> Array:
-    """Return a key for what each row gathers, and for what it is combined with.
+    """Return a hash of each row's messages, and of node values combined with them.
 
-    Multisets are compared by the sum of 64-bit hashes of their members. That two different ones of
-    a hundred thousand rows collide has a chance of about 3e-10. A member that is a tuple has the
-    product of its hashes, which are of tables of their own.
+    The hash of a multiset is the sum of the 64-bit hashes of its members. The chance that any two
+    different ones among 100,000 rows collide is about 3e-10. A member that is a tuple has the
+    product of hashes, each from a table of its own.
     """
     hashed = hashes(0, inverses[0], layouts[0].count)
     for number, layout in enumerate(layouts[1:], 1):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_TOLERATED = 2  # times the budget, before an underestimated chunk is split
-_OVER_BASE = 8  # rows per base row that make it worth computing the base again for a chunk
+_TOLERATED = 2  # a chunk is split if it exceeds the budget this many times
+_OVER_BASE = 8  # with so many rows per base row, recomputing the base for a chunk pays off
 
 
 @dataclass(frozen=True)
@@ -13,19 +13,19 @@ class Budget:
     """How many rows a layer may have.
 
     Attributes:
-        rows: What is fastest.
-        most: What fits into memory, where there is a limit.
+        rows: The number that is fastest.
+        most: The number that fits into memory; None if there is no limit.
     """
 
     rows: int
     most: int | None = None
 
     def within(self, num_nodes: int) -> int:
-        """Return how many rows to aim at; what changes is to outweigh the base states."""
+        """Return how many rows to aim at, which is several times the base states."""
         return self._capped(max(self.rows, _OVER_BASE * num_nodes))
 
     def limit(self, num_nodes: int) -> int:
-        """Return how many rows are too many, so that a chunk that was underestimated is split."""
+        """Return the number of rows above which an underestimated chunk is split."""
         return self._capped(_TOLERATED * max(self.rows, _OVER_BASE * num_nodes))
 
     def _capped(self, rows: int) -> int:

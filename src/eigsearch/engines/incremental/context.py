@@ -1,7 +1,7 @@
-"""Evaluation context: the timelines of some candidates, and what is found out about them once.
+"""Evaluation context: timelines of some candidates, and cached index arithmetic.
 
-Index arithmetic never depends on values: what has been found for a layout is kept until the run
-ends, so that layers which normalise the same structure again find it at once.
+Index arithmetic never depends on values, so its results are cached until the run ends: layers that
+normalise the same structure compute it once.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from eigsearch.inputs.instance import PreparedInstance
 
 Result = TypeVar("Result")
 
-_MESSAGES_PER_ROW = 16  # beyond which messages, as into a hub, take more memory than rows
+_MESSAGES_PER_ROW = 16  # with more, as at hubs, messages take more memory than rows
 
 
 class EvalContext:
-    """The timelines of some candidates, their tables of states, and layouts of their attributes.
+    """The timelines of some candidates, with state tables and layouts of attributes.
 
     Args:
         chunks: The candidates.
-        depth: How many layers the model is taken to have, None if that is not known: where single
-            nodes are explained it bounds which states can still reach them.
+        depth: The expected number of layers, None if that is not known. If single nodes are
+            explained, it limits computing to states that can still reach them.
         budget: How many rows a layer may have.
 
     Attributes:
@@ -62,7 +62,7 @@ class EvalContext:
         self.types = Types(self.timelines, self.instances) if typed else None
 
     def once(self, compute: Callable[..., Result], *key: Any) -> Result:
-        """Return what a function gives for these arguments, computed the first time only."""
+        """Return `compute(*key)`, cached until the run ends."""
         known = (compute, *key)
         found = self._known.get(known)
         if found is None:
@@ -70,7 +70,7 @@ class EvalContext:
         return found
 
     def forget(self) -> None:
-        """Let go of what was found out: keys that hold this context would keep it all alive."""
+        """Clear the cache, as its keys refer to this context and keep it alive."""
         self._known.clear()
 
     # Tables ---------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ class EvalContext:
         return self._needed(base_table(self.timelines))
 
     def part(self, table: StateTable, kind: int) -> StateTable:
-        """Return the rows of the nodes of one type; of graphs without types, all of them."""
+        """Return the rows of one node type; without types, all rows."""
         return table if self.types is None else self.once(self._part, table, kind)
 
     def _part(self, table: StateTable, kind: int) -> StateTable:
@@ -89,7 +89,7 @@ class EvalContext:
         return table.of_kind(kind, (self.types.node_kind.take(table.node) == kind).nonzero()[0])
 
     def propagated(self, table: StateTable) -> StateTable:
-        """Return the rows one layer after a table."""
+        """Return the rows of the layer after a table."""
         reached = self._needed(table.propagate(self._near(table.depth + 1)))
         self.reached = max(self.reached, reached.depth)
         self.make_room(len(reached), 0)
@@ -101,7 +101,7 @@ class EvalContext:
         return table if near is None else table.only(near.take(table.node).nonzero()[0])
 
     def _near(self, depth: int) -> Array | None:
-        """Return which nodes can still reach the explained ones after some layers, if not all."""
+        """Return which nodes can still reach the explained ones from a depth; None if all."""
         if self.distance is None:
             return None
         assert self._depth is not None
@@ -111,21 +111,21 @@ class EvalContext:
 
     @cached_property
     def distance(self) -> Array | None:
-        """How many hops each node is away from the explained ones, where that bounds rows."""
+        """The hops from each node to the explained ones; None if rows are not limited."""
         if not self.instances[0].anchors or self._depth is None:
             return None
         chunks = self.timelines.chunks
         return np.concatenate([hop_distance(chunk.request.instance) for chunk in chunks])
 
     def need_all_rows(self) -> None:
-        """Raise Deeper where nodes out of reach of the explained ones have no rows."""
+        """Raise Deeper if nodes out of reach of the explained ones have no rows."""
         if self.distance is not None:
             raise Deeper(None)
 
     def make_room(self, rows: int, links: int) -> None:
-        """Raise TooLarge where fewer candidates would take less than what exceeds the budget.
+        """Raise TooLarge if rows exceed the budget and there are candidates to split off.
 
-        `links` are messages, or whatever else is an index and no row.
+        `links` counts messages, or other index entries that are not rows.
         """
         rows = max(rows, links // _MESSAGES_PER_ROW)
         self.widest = max(self.widest, rows)
@@ -135,7 +135,7 @@ class EvalContext:
     def merged(self, left: StateTable, right: StateTable) -> StateTable:
         """Return the rows at which either of two tables changes."""
         if left.kind != right.kind:
-            raise NotServed("It combines nodes of different types.")
+            raise NotServed("The model combines values of different node types.")
         both = left.of_all_kinds.merged(right.of_all_kinds)
         if both not in (left.of_all_kinds, right.of_all_kinds):
             both = self._needed(both)
@@ -143,7 +143,7 @@ class EvalContext:
         return self.part(both, left.kind)
 
     def messages(self, table: StateTable, edges: EdgeList) -> Messages:
-        """Return the messages into the rows of a table, of those of the type that edges enter."""
+        """Return the messages along edges into the rows of a table that covers them."""
         covering = self.once(self._covering_edges, table.of_all_kinds)
         return self.once(Messages, edges, self.part(covering, edges.kinds[1]))
 
@@ -155,12 +155,12 @@ class EvalContext:
         """Return edges and a self-loop for each node of their type."""
         source, target = edges.kinds
         if source != target:
-            raise NotServed("It adds self-loops to edges between different types.")
+            raise NotServed("The model adds self-loops to edges between different node types.")
         every = np.arange(edges.num_nodes) if self.types is None else self.types.nodes(source)
         return edges.with_loops(every)
 
     def pairs(self, kind: int) -> Pairs:
-        """Return the nodes of a type that are there in each candidate."""
+        """Return the nodes of a type that are present in each candidate."""
         if self.types is None:
             return self.presence.pairs
         return self.once(self.presence.pairs_of, kind, self.types)
@@ -168,7 +168,7 @@ class EvalContext:
     # Layouts --------------------------------------------------------------------------------------
 
     def constant(self, space: Space) -> Layout:
-        """Return the layout of one row for all entries."""
+        """Return the layout in which all entries hold one row."""
         return Layout(space, np.zeros(len(space), np.int64), 1)
 
     def nodes_like(self, value: Tensor) -> tuple[Layout, Tensor]:
@@ -181,19 +181,19 @@ class EvalContext:
         return self.laid_out(edges, value, edges.attribute)
 
     def laid_out(self, space: Space, value: Tensor, rows: Array) -> tuple[Layout, Tensor]:
-        """Return the layout of values of which each entry has a row, and the distinct ones."""
+        """Return a layout of entries that hold the given rows, and the distinct values."""
         first, inverse = distinct(value_keys(value))
         layout = Layout(space, inverse.take(rows), len(first))
         return layout, value.index_select(0, self.tensor(first))
 
     def tensor(self, index: Array) -> Tensor:
-        """Return an index on the device of the graphs."""
+        """Return an index array as a tensor on the device of the graphs."""
         tensor = torch.from_numpy(index)
         return tensor if self._on_cpu else tensor.to(self.device)
 
 
 def hop_distance(instance: PreparedInstance) -> Array:
-    """Return how many hops each node is away from the nearest explained one, along the edges."""
+    """Return the number of hops along edges from each node to the nearest anchor."""
     source, target, _ = instance.edge_arrays
     distance = np.full(instance.num_nodes, NEVER)
     anchors = list(instance.anchors)

@@ -1,4 +1,4 @@
-"""Edge lists that a model makes of others: with self-loops, masked, or with values replaced."""
+"""Edge lists that a model derives: with self-loops, masked, or values replaced."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def subset(edges: EdgeList, kept: bytes) -> EdgeList:
 
 
 def copies(context: EvalContext, edges: EdgeList) -> Array:
-    """Return in how many candidates each edge is there."""
+    """Return in how many candidates each edge is present."""
     timelines = context.timelines
     line = np.searchsorted(timelines.node_ptr, edges.target, side="right") - 1
     counts = timelines.counts.take(line)
@@ -31,13 +31,15 @@ def copies(context: EvalContext, edges: EdgeList) -> Array:
 
 
 def with_loops(context: EvalContext, edge: Layout, node: Layout) -> Layout:
-    """Return the layout of edges with one of nodes behind it, for their self-loops."""
+    """Return the layout of edge values with node values appended for self-loops."""
     space, table = edge.space, node.space
     assert isinstance(table, StateTable)
     edges = edges_of(space)
     assert edges is not None
     if table.kind != edges.kinds[1]:
-        raise NotServed("It joins edges with nodes of another type.")
+        raise NotServed(
+            "The model appends values of nodes of one type to those of edges into another type."
+        )
     looped, count = context.once(context.with_loops, edges), edge.count + node.count
     if isinstance(space, EdgeList) and node.count == 1:
         behind = np.full(len(looped) - len(edges), edge.count)
@@ -55,7 +57,7 @@ def with_loops(context: EvalContext, edge: Layout, node: Layout) -> Layout:
 
 
 def restricted(context: EvalContext, layout: Layout, kept: EdgeList) -> Layout:
-    """Return the layout of some of the edges, those of another list."""
+    """Return the layout restricted to a list of some of its edges."""
     space = layout.space
     if isinstance(space, EdgeList):
         return Layout(kept, layout.inverse.take(kept.position), layout.count)
@@ -66,7 +68,7 @@ def restricted(context: EvalContext, layout: Layout, kept: EdgeList) -> Layout:
 
 
 def replaced(context: EvalContext, old: Layout, new: Layout) -> Layout:
-    """Return a layout in which some of the edges hold rows of another one, behind its own."""
+    """Return a layout in which some edges hold rows of another layout, appended to it."""
     edges, kept = edges_of(old.space), edges_of(new.space)
     assert edges is not None
     assert kept is not None

@@ -35,18 +35,18 @@ from eigsearch.inputs.instance import PreparedInstance
 
 log = logging.getLogger(__name__)
 
-# Rows of the widest layer that are computed together. Measured on molecules, 3×64, one thread:
-# smaller batches pay for calls, larger ones leave the cache. See benchmarks/speed/budget.py.
+# Rows of the widest layer that are computed together. Measured on molecules, 3×64, one thread: with
+# fewer, call overhead shows; more do not fit the CPU cache. See benchmarks/speed/budget.py.
 DEFAULT_ROWS = 65_536
-# What a row of growing subgraphs takes, of one without an edge, which is what is weighed.
+# Bytes of a row of growing subgraphs, per byte of a leave-one-out row, which is what is measured.
 _HEAVIEST = 1.4
 
 
 class IncrementalEngine:
-    """Computes leave-one-out, prefix and flip sets from their distinct states alone.
+    """Evaluates leave-one-out, prefix and flip sets by their distinct states only.
 
-    The model's own forward runs each time, on state tensors. What is kept of a model is how deep
-    it was, which each run confirms, and why graphs with some attributes are not served.
+    The model's own forward runs each time, on state tensors. All that is cached about a model is
+    its depth, which each run confirms, and why graphs with some attributes are not served.
     """
 
     def __init__(
@@ -62,34 +62,34 @@ class IncrementalEngine:
         self._reasons = {} if reasons is None else reasons
         self._depths = _remembered_depths(model_call.model)
 
-    def serves(self, request: Request) -> bool:
-        """Return whether this engine may compute the request, as far as is known."""
-        return _has_structure(request) and not self.reason(request.instance)
+    def layers_for(self, request: Request) -> int:
+        """Return the number of message-passing layers for a request; 0 if not served."""
+        return self.layers(request.instance) if _has_structure(request) else 0
 
     def reason(self, instance: PreparedInstance) -> str:
-        """Return why graphs with these attributes are not served, "" if they are."""
+        """Return why graphs with these attributes are not served; "" if they are."""
         signature = instance.signature
         if signature not in self._reasons and signature not in self._depths:
-            try:  # on the whole graph, which also shows how far the model passes messages
+            try:  # on the full graph, which also shows how deep the model is
                 self._run([Chunk(Request(instance, FullGraph(instance.groups.count)), 0, 1)])
             except NotServed as reason:
                 self.refuse(instance, str(reason))
         return self._reasons.get(signature, "")
 
     def layers(self, instance: PreparedInstance) -> int:
-        """Return how many layers of messages the model passes, at least one."""
+        """Return the number of message-passing layers, at least 1; 0 if not served."""
         return 0 if self.reason(instance) else max(self._depths[instance.signature], 1)
 
     def refuse(self, instance: PreparedInstance, reason: str) -> None:
         """Stop serving graphs with these attributes."""
-        log.debug("The batched engine takes over: %s", reason)
+        log.debug("%s The batched engine takes over.", reason)
         self._reasons[instance.signature] = reason
 
     def outputs(self, requests: Sequence[Request]) -> list[Tensor]:
         """Return the model's output rows for each request.
 
         Raises:
-            NotServed: The model does something that the engine does not know.
+            NotServed: If the model does something that the engine does not support.
         """
         results: dict[int, list[Tensor]] = {id(request): [] for request in requests}
         kinds: dict[tuple[Any, ...], list[Request]] = {}
@@ -103,15 +103,15 @@ class IncrementalEngine:
         return [_joined(results[id(request)]) for request in requests]
 
     def outputs_of_halves(self, request: Request, most: int) -> Tensor:
-        """Return the first output rows of a request, at most so many, half of them at a time."""
+        """Return the first `most` output rows of a request, computed in two halves."""
         halves = Chunk(request, 0, min(len(request), most)).split()
         return torch.cat([self._run([half])[0] for half in halves])
 
     def _fit(self, requests: Sequence[Request]) -> None:
-        """Find out how many rows fit into the memory budget, and whether they are enough.
+        """Measure how many rows fit into the memory budget, and check that they suffice.
 
         Raises:
-            MemoryBudgetError: The base states of a graph do not fit, with room for what changes.
+            MemoryBudgetError: If the base states and some changed rows of a graph do not fit.
         """
         if self._memory is None:
             return
@@ -126,7 +126,7 @@ class IncrementalEngine:
         self._packing.limit_rows(self._memory.rows(kind))
 
     def _probe(self, instance: PreparedInstance, wanted: int) -> Chunk:
-        """Return about as many candidates as have to fit, computed once."""
+        """Return a chunk of about `wanted` rows, after computing it once."""
         request = Request(instance, LeaveOneOut(instance.groups.count))
         expected = expected_rows(request, self.layers(instance)).widest
         chunk = Chunk(request, 0, max(1, min(len(request), len(request) * wanted // expected)))
@@ -140,7 +140,7 @@ class IncrementalEngine:
             chunk = chunk.split()[0]
 
     def _rows_to_count(self, probe: Chunk) -> int:
-        """Compute a chunk that fits, and return its rows, as light as those of any candidates."""
+        """Compute a chunk; return its rows, counted as if they were of the heaviest kind."""
         return int(self._compute([probe])[1].widest / _HEAVIEST)
 
     def _run(self, chunks: list[Chunk]) -> list[Tensor]:
@@ -150,7 +150,7 @@ class IncrementalEngine:
             self._packing.learn(chunks, max(context.reached, 1), context.widest)
             return outputs
         except TooLarge as error:
-            clear_frames(error.__traceback__)  # else the tensors of the run live on with it
+            clear_frames(error.__traceback__)  # else it keeps the tensors of the run alive
             parts = self._packing.parts(chunks, self.layers(chunks[0].request.instance), error.rows)
         if len(chunks) > 1:
             middle = len(chunks) // 2
@@ -175,20 +175,20 @@ class IncrementalEngine:
         return list(output.split([len(chunk) for chunk in chunks])), context
 
 
-# How deep a model is takes a run to find out, and the next call often has the same model.
+# Finding the depth of a model takes a run, and the next call often has the same model.
 _DEPTHS: WeakKeyDictionary[Any, dict[tuple[str, ...], int]] = WeakKeyDictionary()
 
 
 def _remembered_depths(model: Any) -> dict[tuple[str, ...], int]:
-    """Return the depth of a model by the attributes of graphs, to be updated by each run."""
+    """Return the depths of a model by signature of graphs, which each run updates."""
     try:
         return _DEPTHS.setdefault(model, {})
-    except TypeError:  # what cannot be referred to weakly
+    except TypeError:  # an object that no weak reference can point to
         return {}
 
 
 def _kind(request: Request) -> tuple[Any, ...]:
-    """Return what timelines have to share in order to run together."""
+    """Return what requests need in common to run together."""
     candidate_set = request.candidate_set
     shared = request.instance.signature, request.instance.shared_values
     return *shared, toggles(candidate_set), candidate_set.subgraph_kind
@@ -202,7 +202,7 @@ def _has_structure(request: Request) -> bool:
     candidate_set = request.candidate_set
     if (
         candidate_set.subgraph_kind not in (SubgraphKind.EDGE_INDUCED, SubgraphKind.ALL_NODES)
-        or len(candidate_set) == 0
+        or request.size == 0
     ):
         return False
     if isinstance(candidate_set, (FullGraph, LeaveOneOut, Removals)):

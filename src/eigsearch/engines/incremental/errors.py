@@ -1,4 +1,4 @@
-"""Why a run of the incremental engine ends early."""
+"""Exceptions that end a run of the incremental engine early."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from eigsearch.errors import EigsearchError
 
 
 class NotServed(EigsearchError):
-    """The incremental engine does not know an operation; the batched engine does."""
+    """The incremental engine does not support an operation; the batched engine does."""
 
 
 class TooLarge(EigsearchError):
-    """The states of these candidates exceed the budget; fewer at a time will not."""
+    """The states of these candidates exceed the budget; evaluate fewer at a time."""
 
     def __init__(self, rows: int, limit: int) -> None:
         super().__init__(f"Expected at most {limit} rows (got {rows}).")
@@ -18,7 +18,7 @@ class TooLarge(EigsearchError):
 
 
 class Deeper(EigsearchError):
-    """The model passes messages further than was taken for granted."""
+    """The model passes messages through more layers than expected."""
 
     def __init__(self, depth: int | None) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Joining: values of different layouts brought to the distinct tuples of their rows."""
+"""Joining: a common layout for values that are combined, by distinct row tuples."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from eigsearch.engines.incremental.layout import (
 
 
 def gathered(context: EvalContext, layout: Layout, edges: EdgeList, side: int) -> Layout:
-    """Return what nodes send along edges (side 0), or what is at the end of edges (side 1)."""
+    """Return the layout of values gathered at sources (side 0) or targets (side 1)."""
     table = layout.space
     assert isinstance(table, StateTable)
     if table.kind != edges.kinds[side]:
-        raise NotServed("It gathers nodes of another type than its edges have.")
+        raise NotServed("The model reads nodes of one type at the ends of edges of another type.")
     above = table.of_all_kinds
     above = context.once(context.propagated, above) if side == 0 else above
     messages = context.once(context.messages, above, edges)
@@ -52,12 +52,12 @@ def rows_on(layout: Layout, space: Space) -> Array:
 
 
 def finer(context: EvalContext, left: Space, right: Space) -> Space:
-    """Return the space of what combines entries of two spaces."""
+    """Return the space of a combination of values of two spaces."""
     if left is right:
         return left
     of_nodes = isinstance(left, StateTable | Pairs) and isinstance(right, StateTable | Pairs)
     if of_nodes and left.kind != right.kind:  # type: ignore[union-attr]
-        raise NotServed("It combines nodes of different types.")
+        raise NotServed("The model combines values of different node types.")
     if isinstance(left, StateTable) and isinstance(right, StateTable):
         return context.once(context.merged, left, right)
     if isinstance(left, Pairs) and isinstance(right, StateTable):
@@ -65,7 +65,10 @@ def finer(context: EvalContext, left: Space, right: Space) -> Space:
     if isinstance(right, Pairs) and isinstance(left, StateTable):
         return right
     if edges_of(left) is not edges_of(right):
-        raise NotServed("It combines values of nodes, of edges, or of different edge lists.")
+        raise NotServed(
+            "The model combines values of nodes with those of edges, or those of different lists "
+            "of edges."
+        )
     if isinstance(left, EdgeList) or isinstance(right, EdgeList):
         return right if isinstance(left, EdgeList) else left
     assert isinstance(left, Messages)
@@ -75,9 +78,9 @@ def finer(context: EvalContext, left: Space, right: Space) -> Space:
 
 
 def joined(context: EvalContext, *layouts: Layout) -> tuple[Layout, list[Tensor | None]]:
-    """Return a common layout, and for each layout the rows that its distinct ones are.
+    """Return a common layout, and for each layout the index of its rows on that one.
 
-    None stands for rows that fit as they are.
+    The index is None for rows that fit without one.
     """
     various = [layout for layout in layouts if layout.count != 1]
     space = layouts[0].space

@@ -8,14 +8,14 @@ from eigsearch.engines.incremental.index.arrays import Array
 from eigsearch.engines.incremental.index.state_table import Messages, StateTable
 from eigsearch.engines.incremental.index.timelines import EdgeList
 
-# Rows are compared where fewer than this share of those below are distinct: where more are, nearly
-# all of the next layer's are.
+# Rows are deduplicated only if less than this share of the rows below is distinct; otherwise nearly
+# all rows of the next layer are distinct as well.
 WORTH_COMPARING = 0.8
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """All (candidate, node) pairs: the nodes that are there in each candidate.
+    """The (candidate, node) pairs of all nodes that are present in a candidate.
 
     Attributes:
         node_time: The (node, time) pair of each.
@@ -42,8 +42,8 @@ class Layout:
     Attributes:
         space: The entries: rows of a table, edges (of all times), messages, or pairs.
         count: The number of distinct rows.
-        sent: For what was gathered along edges, the layout of nodes and which end of the edges:
-            combined with others, it is read there rather than here.
+        sent: For values gathered along edges, the layout of the nodes and which end of the edges.
+            Rows for a finer space are looked up there, not in this layout.
     """
 
     __slots__ = ("_inverse", "count", "sent", "space")
@@ -69,7 +69,7 @@ class Layout:
         return self._inverse
 
     def read_at(self, messages: Messages) -> Array:
-        """Return the distinct rows that were gathered, for the messages of any finer table."""
+        """Return the distinct row of each message, also for messages of a finer table."""
         assert self.sent is not None
         layout, side = self.sent
         table = layout.space
@@ -80,12 +80,12 @@ class Layout:
 
     @property
     def has_equals(self) -> bool:
-        """Whether so many entries are equal that what follows from them is worth comparing."""
+        """Whether enough entries are equal to make deduplicating the next rows worthwhile."""
         return self.count < WORTH_COMPARING * len(self.space)
 
 
 def edges_of(space: Space) -> EdgeList | None:
-    """Return the edges that entries are about; None for entries of nodes."""
+    """Return the edges of a space; None for a space of nodes or pairs."""
     if isinstance(space, Messages):
         return space.edges
     return space if isinstance(space, EdgeList) else None

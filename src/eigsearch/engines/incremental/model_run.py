@@ -1,4 +1,4 @@
-"""One run of a model: its own forward, on the states of all candidates of a context."""
+"""One run of a model: its own forward on the states of all candidates."""
 
 from __future__ import annotations
 
@@ -27,28 +27,33 @@ def run_model(model_call: ModelCall, context: EvalContext) -> Tensor:
     """Return the model's output for each candidate, in the order of the chunks.
 
     Raises:
-        NotServed: The model does something that is not known, or fails on states: it may well work
-            on the graphs that they stand for.
+        NotServed: If the model does something that is not supported, or fails on states; it may
+            still work on the graphs that they stand for.
     """
     if model_call.takes_gradients:
-        raise NotServed("The model differentiates in its forward.")
+        raise NotServed("The model computes gradients in its forward.")
+    if model_call.draws_numbers:
+        raise NotServed("The model draws random numbers.")
     run = Run(context)
     try:
         with model_call.restored(), torch.inference_mode():
             batch = _inputs(run, model_call)
             with Lifting(run):
                 output = model_call(batch)
-            if run.refused:  # and the model went on all the same
+            if run.refused:  # and the model caught the exception
                 raise NotServed(run.refused)
             return _result(run, output)
     except EigsearchError:
         raise
     except Exception as error:
-        raise NotServed(f"The model fails on states: {error}") from error
+        raise NotServed(
+            f"The model fails on the tensors of the incremental engine ({type(error).__name__}: "
+            f"{error})."
+        ) from error
 
 
 class _Arguments(dict[str, Any]):
-    """What a batch is to a model that takes single attributes; a `Batch` takes longer to make."""
+    """A stand-in for `Batch`, which is slow to build, for models that take attributes."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         self[name.removeprefix("_")] = value
@@ -82,7 +87,7 @@ def _inputs(run: Run, model_call: ModelCall) -> Any:
 
 
 def _attribute(run: Run, name: str) -> Any:
-    """Return an attribute: of nodes, of edges, one row for each candidate, or one for all."""
+    """Return an attribute of nodes, of edges, of each candidate, or of the call."""
     context = run.context
     level, dim = level_in(context.instances, name)
     if level == "call":
@@ -90,7 +95,9 @@ def _attribute(run: Run, name: str) -> Any:
     if level == "graph":
         return _per_candidate(context, name)
     if dim != 0:
-        raise NotServed(f"`{name}` is not laid out by rows.")
+        raise NotServed(
+            f"The first dimension of the attribute `{name}` is not that of nodes or edges."
+        )
     value = torch.cat([instance.data[name] for instance in context.instances])
     return run.state(*(context.nodes_like if level == "node" else context.edges_like)(value))
 
@@ -103,7 +110,7 @@ def _per_candidate(context: EvalContext, name: str) -> Any:
     for chunk in chunks:
         value = torch.as_tensor(chunk.request.instance.data[name], device=context.device)
         if value.dim() and value.size(0) != 1:
-            raise NotServed(f"`{name}` is not one row for each graph.")
+            raise NotServed(f"The attribute `{name}` does not have one row for each graph.")
         parts.append(value.repeat(len(chunk), *[1] * (value.dim() - 1)))
     return torch.cat(parts)
 
@@ -114,7 +121,7 @@ def _result(run: Run, output: Any) -> Tensor:
     subject = level_of(context.instances[0].anchors).name
     by_node = isinstance(output, StateTensor)
     if by_node is not (subject == "node") or isinstance(output, IndexTensor):
-        raise NotServed(f"The model's output is not one row for each {subject}.")
+        raise NotServed(f"The model's output does not have one row for each {subject}.")
     if not by_node:
         return _candidate_rows(output, context.num_candidates, subject)
     state = whole(run, output)
@@ -127,5 +134,5 @@ def _candidate_rows(output: Tensor, candidates: int, subject: str) -> Tensor:
         return output.reshape(1, -1)
     rows = output[:, None] if output.dim() == 1 else output
     if rows.dim() != 2 or rows.size(0) != candidates:
-        raise NotServed(f"The model's output is not one row for each {subject}.")
+        raise NotServed(f"The model's output does not have one row for each {subject}.")
     return rows

@@ -1,4 +1,4 @@
-"""Pooling: bags of rows reduced to one, and nodes to candidates."""
+"""Pooling: reduces bags of messages to rows, and nodes to candidates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from eigsearch.engines.incremental.index.arrays import Array, index_from_ptr, pt
 from eigsearch.engines.incremental.index.state_table import StateTable
 from eigsearch.engines.incremental.layout import Layout, Pairs
 
-# Up to this many (candidate, node) pairs per row, pooling reads every active state; beyond it, sums
-# are carried from candidate to candidate by their differences.
+# Up to this many (candidate, node) pairs per row, pooling reads the state of every pair; beyond it,
+# sums are updated from candidate to candidate by differences.
 _PAIRS_PER_ROW = 16
 _BAGS = (torch.float32, torch.float64)  # what `embedding_bag` takes
 
@@ -27,7 +27,7 @@ def reduce_bags(
 ) -> Tensor:
     """Return the sum, mean, maximum, minimum or product of the rows of each bag.
 
-    An empty bag gives zero, as it does in PyG; the product of nothing is one.
+    An empty bag gives zero, as in PyG; the product of an empty bag is one.
     """
     flat = value.reshape(value.size(0), math.prod(value.shape[1:]))
     if mode == "min":
@@ -44,18 +44,20 @@ def reduce_bags(
 
 
 def carried_rows(base: Tensor, value: Tensor, differences: Differences) -> Tensor:
-    """Return sums that differ from others in a few members, in float64 on the way."""
+    """Return base sums plus differences of a few members, accumulated in float64."""
     if not bool(value.isfinite().all()):
-        raise NotServed("It sums infinite numbers at a node of many neighbours.")
+        raise NotServed(
+            "The model sums infinite or undefined numbers at a node with many neighbours."
+        )
     sign, wide = differences.sign.double(), value.double()
     change = reduce_bags(wide, differences.member, differences.ptr, "sum", sign)
     return (base.double().index_select(0, differences.base) + change).to(value.dtype)
 
 
 def _summed(flat: Tensor, member: Tensor, ptr: Tensor, mode: str) -> Tensor:
-    """Return sums in number formats that `embedding_bag` does not take."""
+    """Return sums for dtypes that `embedding_bag` does not accept."""
     if mode != "sum":
-        raise NotServed(f"It takes the {mode} of {flat.dtype}.")
+        raise NotServed(f"The model takes the {mode} of values of type {flat.dtype}.")
     counts = ptr[1:] - ptr[:-1]
     bag = torch.arange(len(counts), device=ptr.device).repeat_interleave(counts)
     out = flat.new_zeros(len(counts), flat.size(1))
@@ -70,7 +72,7 @@ def pool_nodes(context: EvalContext, entries: Layout, value: Tensor, mode: str) 
         member, ptr = context.tensor(entries.inverse), context.tensor(table.ptr)
         return reduce_bags(value, member, ptr, mode)
     if not isinstance(table, StateTable):
-        raise NotServed("It pools messages.")
+        raise NotServed("The model pools values of edges over nodes.")
     if entries.count == 1 and mode == "sum":
         counts = context.tensor(_counts(context, table.kind)).to(value.dtype)
         return value * counts.reshape(-1, *[1] * (value.dim() - 1))
@@ -85,7 +87,7 @@ def pool_nodes(context: EvalContext, entries: Layout, value: Tensor, mode: str) 
 
 
 def active_rows(context: EvalContext, entries: Layout) -> tuple[Tensor, Tensor]:
-    """Return the rows that are active in each candidate, and where those of each begin."""
+    """Return the rows of each candidate's nodes, and where those of each begin."""
     table = entries.space
     assert isinstance(table, StateTable)
     context.make_room(len(table), context.presence.num_pairs)
@@ -95,14 +97,17 @@ def active_rows(context: EvalContext, entries: Layout) -> tuple[Tensor, Tensor]:
 
 
 def _counts(context: EvalContext, kind: int) -> Array:
-    """Return the number of nodes of a type that are there in each candidate."""
+    """Return the number of nodes of a type that are present in each candidate."""
     return context.presence.counts if context.types is None else np.diff(context.pairs(kind).ptr)
 
 
 def explained_rows(context: EvalContext, entries: Layout, value: Tensor, which: int = 0) -> Tensor:
-    """Return the state of the explained node, or of one end of a link, in each candidate."""
+    """Return the state of the explained node, or of a link's end, in each candidate."""
     if not isinstance(entries.space, StateTable):
-        raise NotServed("What it reads at explained nodes is not one row for each node.")
+        raise NotServed(
+            "The model's output, or what it reads at the ends of a link, is not one row for each "
+            "node."
+        )
     rows = context.once(_explained, context, entries, which)
     return value.index_select(0, rows)
 
@@ -113,17 +118,19 @@ def _explained(context: EvalContext, entries: Layout, which: int) -> Tensor:
     if context.types is not None:
         kind = context.types.node_kind.take(timelines.anchors[0, which])
         if kind != table.kind:
-            raise NotServed("It reads explained nodes among those of another type.")
+            raise NotServed(
+                "The model's output, or what it reads at the ends of a link, is of another node "
+                "type than the explained nodes."
+            )
     line, time = timelines.candidates
     node_time = timelines.time_ptr.take(timelines.anchors[:, which].take(line)) + time
     return context.tensor(entries.inverse.take(table.find(node_time)))
 
 
 def carried_sum(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:
-    """Return the sum over nodes for each candidate, carried by differences, in float64.
+    """Return the sum over nodes for each candidate as a running total, in float64.
 
-    A difference is the sum of the few rows that begin at one time; only their running total
-    needs float64.
+    Each step of the total sums the few rows that begin at one time; only the total needs float64.
     """
     timelines = context.timelines
     table, inverse, there = _with_presence(context, entries)
@@ -132,7 +139,7 @@ def carried_sum(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:
         found = value.index_select(0, context.tensor(inverse.take(rows)))
         if there is None:
             return found
-        # what is not there counts as zero, and may be infinite, as after a division by degrees
+        # absent nodes count as zero; their rows may be infinite, as after a division by degrees
         return found.where(there.index_select(0, context.tensor(rows)), 0)
 
     moved = (table.time > 0).nonzero()[0]
@@ -141,7 +148,7 @@ def carried_sum(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:
     line = np.searchsorted(timelines.node_ptr, table.node[moved], side="right") - 1
     slot = context.tensor(slot_ptr[line] + table.time[moved])
     slots = step.new_zeros(int(slot_ptr[-1]), step.size(1)).index_add_(0, slot, step)
-    # At time 0 nothing has moved, so there the running total of a timeline begins.
+    # Nothing changes at time 0, so the running total of a timeline begins there.
     total = slots.double() if timelines.toggling else slots.double().cumsum(0)
     total -= total[context.tensor(slot_ptr.take(index_from_ptr(slot_ptr)))]
     line, when = timelines.candidates
@@ -153,7 +160,7 @@ def carried_sum(context: EvalContext, entries: Layout, value: Tensor) -> Tensor:
 def _with_presence(
     context: EvalContext, entries: Layout
 ) -> tuple[StateTable, Array, Tensor | None]:
-    """Return rows that tell nodes that are there from others, and whether each is."""
+    """Return rows that begin wherever a node appears or vanishes, and its presence."""
     table = entries.space
     assert isinstance(table, StateTable)
     if not context.timelines.edge_induced:

@@ -1,4 +1,4 @@
-"""Presence: which nodes are there in each candidate."""
+"""Presence: which nodes each candidate has."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from eigsearch.engines.incremental.types import Types
 
 
 class Presence:
-    """The nodes of each candidate: all of them, or in edge-induced subgraphs those with an edge.
+    """The nodes of each candidate: all, or if edge-induced, those with an edge.
 
-    Nodes that a prediction is about are always there.
+    Anchors are always present.
     """
 
     def __init__(self, timelines: Timelines) -> None:
@@ -29,7 +29,7 @@ class Presence:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The nodes that are there in each candidate."""
+        """The nodes that are present in each candidate."""
         timelines = self.timelines
         line, when = timelines.candidates
         node, candidate, ptr = gather_ranges(timelines.node_ptr, line)
@@ -41,7 +41,7 @@ class Presence:
         return Pairs(timelines.time_ptr.take(node) + time, ptr, candidate)
 
     def pairs_of(self, kind: int, types: Types) -> Pairs:
-        """Return the nodes of one type that are there in each candidate."""
+        """Return the nodes of one type that are present in each candidate."""
         pairs, time_ptr = self.pairs, self.timelines.time_ptr
         node = np.searchsorted(time_ptr, pairs.node_time, side="right") - 1
         chosen = (types.node_kind.take(node) == kind).nonzero()[0]
@@ -51,11 +51,11 @@ class Presence:
 
     @cached_property
     def num_pairs(self) -> int:
-        """The number of (candidate, node) pairs, there or not."""
+        """The number of (candidate, node) pairs, present or not."""
         return int(self.timelines.counts @ np.diff(self.timelines.node_ptr))
 
     def at(self, node: Array, time: Array) -> Array:
-        """Return whether each node is there at each time."""
+        """Return whether each node is present at its time."""
         timelines = self.timelines
         if not timelines.toggling:
             return timelines.first_edge_at.take(node) <= time
@@ -64,9 +64,9 @@ class Presence:
 
     @cached_property
     def _degrees(self) -> tuple[StateTable, Array]:
-        """The rows of toggling timelines at which a node's edges change, and their number then.
+        """The rows of toggling timelines at which a node's edges change, and its degrees.
 
-        What keeps an explained node in place counts as one more.
+        Anchors count one edge more, so that they stay present without any.
         """
         timelines = self.timelines
         edges, table = timelines.edges, self.table
@@ -84,12 +84,12 @@ class Presence:
 
     @cached_property
     def table(self) -> StateTable:
-        """The rows at which a node may come or go: where one of its edges changes."""
+        """The rows at which a node may appear or vanish: where one of its edges changes."""
         return base_table(self.timelines).including(*self.timelines.changed)
 
     @cached_property
     def counts(self) -> Array:
-        """The number of nodes that are there in each candidate."""
+        """The number of nodes that are present in each candidate."""
         timelines = self.timelines
         line, when = timelines.candidates
         if not timelines.edge_induced:

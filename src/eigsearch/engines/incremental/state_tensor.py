@@ -1,9 +1,9 @@
 """State tensors: what a model computes for all candidates, held as distinct rows.
 
-A user's `forward` runs as it is. `x` is a `StateTensor`, which looks like a tensor of all nodes of
+A user's `forward` runs unchanged. `x` is a `StateTensor`, which looks like a tensor of all nodes of
 all candidates and holds their distinct rows; `edge_index` and `batch` are `IndexTensor`s, which
-hold no numbers at all. Whatever the model does with them arrives in `Lifting`, a torch-function
-mode, and from there in `functions/`.
+hold no values at all. Every operation on them is intercepted by `Lifting`, a torch-function mode,
+and carried out by a rule in `functions/`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from eigsearch.engines.incremental.layout import Layout, Pairs, edges_of
 
 Function = Callable[..., Any]
 
-# Sizes that no model has by itself, so that a size which comes back says what it is the size of.
+# Placeholders that no model uses as sizes of its own, so that one which comes back is recognised.
 NUM_NODES = 16_777_259
 _NUM_EDGES = 33_554_467
 _STEP = 1_009  # between the sizes of different edge lists, and of different node types
 
 
 class Count(int):
-    """The number of nodes or of edges of all candidates, which a model may only pass on."""
+    """A placeholder for the number of nodes or edges, which a model may only pass on."""
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, int) and 1 < int(other) < NUM_NODES:
@@ -60,7 +60,7 @@ class Count(int):
         return False
 
     def _refuse(self, *_: Any) -> NoReturn:
-        raise NotServed("It computes with the number of nodes or edges.")
+        raise NotServed("The model computes with the number of nodes or edges.")
 
     def __add__(self, other: int) -> int:
         return self if type(other) is int and other == 0 else self._refuse()
@@ -71,7 +71,7 @@ class Count(int):
     __pow__ = __rpow__ = __float__ = __divmod__ = _refuse
 
 
-_NO_SIZE = (0,)  # what torch takes a lifted tensor for; the shape that a model sees is Python's
+_NO_SIZE = (0,)  # the size that torch sees; a model sees the property `shape`
 
 
 class LiftedTensor(Tensor):
@@ -85,15 +85,21 @@ class LiftedTensor(Tensor):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        raise NotServed(f"`{func.__name__}` is called outside of the model's forward.")
+        raise NotServed(
+            f"`{func.__name__}`: The model calls this where the incremental engine cannot follow, "
+            "such as in another thread."
+        )
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
-        raise NotServed(f"`{func}` reads a tensor in a way that is not known.")
+        raise NotServed(
+            f"`{func}`: The model calls this where the incremental engine cannot follow, such as "
+            "in compiled code."
+        )
 
     @property
     def shape(self) -> torch.Size:  # type: ignore[override]
-        """The sizes, of which the first may stand for all nodes or edges."""
+        """The sizes, which may include placeholders for all nodes or edges."""
         return self.sizes
 
     def size(self, dim: int | None = None) -> Any:
@@ -118,27 +124,30 @@ class LiftedTensor(Tensor):
         return f"{type(self).__name__}({list(self.shape)})"
 
     def numel(self) -> int:
-        """Return the number of elements: 0, or some number that is not to be relied on."""
+        """Return the number of elements: 0, or a placeholder if there are any."""
         return 0 if self.run.is_empty(self.shape) else Count(_NUM_EDGES * 1_000_003)
 
     nelement = numel
 
     def __bool__(self) -> bool:
-        self.run.refused = self.run.refused or "The model decides by values of nodes or edges."
+        self.run.refused = self.run.refused or (
+            "The model reads values of nodes or edges, or how many there are, in Python, as in "
+            "`if x.sum() > 0`."
+        )
         raise NotServed(self.run.refused)
 
     __len__ = __float__ = __int__ = __index__ = item = tolist = numpy = __array__ = __bool__  # type: ignore[assignment]
 
 
 class Pending(NamedTuple):
-    """An aggregation that is yet to be carried out: what comes next may save a step.
+    """A deferred aggregation: what it is combined with may save a deduplication.
 
     Attributes:
-        reduce: Gives the rows of bags.
+        reduce: Returns the reduced rows of bags.
         side: The end of the edges that messages are gathered at.
         layouts: The layouts of what is aggregated.
         dtype: The type of the result.
-        carries: Whether it is a sum that can be carried from row to row by differences.
+        carries: Whether it is a sum that hubs can compute from differences between rows.
     """
 
     reduce: Callable[[Bags], Tensor]
@@ -148,7 +157,7 @@ class Pending(NamedTuple):
     carries: bool
 
     def bags(self, context: EvalContext, own: Layout | None = None) -> Bags:
-        """Return what each row gathers, with what nodes have of their own."""
+        """Return the bags of the aggregation, for a combination with node values if given."""
         return context.once(bags, context, self.side, self.carries, own, *self.layouts)
 
 
@@ -156,10 +165,10 @@ class StateTensor(LiftedTensor):
     """Values of nodes, messages or pairs, as their distinct rows.
 
     Attributes:
-        factor: Values of one column that the rows are yet to be multiplied with, where a sum over
-            messages may do so along the way.
-        pending: The aggregation that gives the rows, if it is yet to be carried out.
-        shared: Whether another tensor may be a view of the same numbers.
+        factor: Values of one column that the rows still have to be multiplied with, which a sum
+            over messages can do as weights; None if there are none.
+        pending: The deferred aggregation that gives the rows; None once they are computed.
+        shared: Whether another tensor may be a view of the same values.
     """
 
     factor: StateTensor | None
@@ -199,9 +208,9 @@ class StateTensor(LiftedTensor):
         return self.run.context.device
 
     def assign(self, other: StateTensor) -> StateTensor:
-        """Take over the rows of another tensor, as an operation in place does."""
+        """Take over the rows of another tensor, as the result of an in-place operation."""
         if other.shape != self.shape or other.dtype != self.dtype:
-            raise NotServed("An operation in place changes the shape or the type.")
+            raise NotServed("The model changes the shape or the type of a tensor in place.")
         self.pending, self.factor = other.pending, other.factor
         if other.pending is None:
             self._entries, self._value = other._entries, other._value
@@ -209,7 +218,7 @@ class StateTensor(LiftedTensor):
 
 
 class StackedTensor(LiftedTensor):
-    """State tensors of the same entries one behind the other, in a first dimension of their own.
+    """State tensors of the same entries, stacked along a new first dimension.
 
     Attributes:
         state: The same values with the first two dimensions swapped.
@@ -229,14 +238,15 @@ class StackedTensor(LiftedTensor):
 
 
 class IndexTensor(LiftedTensor):
-    """Structure: `edge_index`, one row of it, `batch`, or the numbers of all nodes.
+    """Graph structure: `edge_index`, one row of it, `batch`, or node numbers.
 
     Attributes:
         edges: The edges, for `edge_index` and its rows.
-        side: Which end of edges or links: 0 source, 1 target; of both ends, what row 0 is.
-        kind: The node type, for what is about nodes.
-        role: "edge_index", "end", "batch", "nodes", "loops" (each node twice), "membership"
-            (each node, and its candidate), "links" (one for each candidate) or "link" (an end).
+        side: Which end of edges or links: 0 source, 1 target; for both ends, the one in row 0.
+        kind: The node type, for tensors with an entry for each node.
+        role: "edge_index", "end" (a row of it), "batch", "ptr", "nodes", "loops" (each node twice),
+            "membership" (each node, and its candidate), "links" (one for each candidate) or "link"
+            (one end of each).
     """
 
     edges: EdgeList | None
@@ -256,7 +266,7 @@ class Run:
 
     Attributes:
         context: The context.
-        refused: Why an operation was refused; a model that catches exceptions is not served.
+        refused: Why an operation was refused, stored in case the model catches the exception.
     """
 
     def __init__(self, context: EvalContext) -> None:
@@ -272,7 +282,7 @@ class Run:
     def state(
         self, entries: Layout, value: Tensor, factor: StateTensor | None = None
     ) -> StateTensor:
-        """Return a state tensor of a layout and its distinct rows."""
+        """Return a state tensor with a layout and its distinct rows."""
         shape = torch.Size((self.num_entries(entries), *value.shape[1:]))
         tensor = Tensor._make_wrapper_subclass(
             StateTensor, _NO_SIZE, dtype=value.dtype, device=self.context.device
@@ -283,7 +293,7 @@ class Run:
         return tensor
 
     def pending(self, pending: Pending, shape: Sequence[int], kind: int) -> StateTensor:
-        """Return values of nodes that an aggregation is yet to give."""
+        """Return a state tensor of nodes with a deferred aggregation."""
         sizes = torch.Size((self.num_nodes(kind), *shape))
         tensor = Tensor._make_wrapper_subclass(
             StateTensor, _NO_SIZE, dtype=pending.dtype, device=self.context.device
@@ -303,7 +313,7 @@ class Run:
     def index(
         self, role: str, edges: EdgeList | None = None, side: int = 0, kind: int = 0
     ) -> IndexTensor:
-        """Return a structure tensor, of edges or of the nodes of a type."""
+        """Return a structure tensor for edges, or for the nodes of a type."""
         size = self.num_nodes(kind) if edges is None else self.num_edges(edges)
         shape = (2, size) if role in ("edge_index", "loops", "membership") else (size,)
         return self._index(role, edges, side, torch.Size(shape), kind)
@@ -335,7 +345,7 @@ class Run:
         return tensor
 
     def num_entries(self, entries: Layout) -> int:
-        """Return the size of the first dimension of what has a layout."""
+        """Return the size of the first dimension of a tensor with a layout."""
         space = entries.space
         if isinstance(space, StateTable | Pairs):
             return self.num_nodes(space.kind)
@@ -344,31 +354,31 @@ class Run:
         return self.num_edges(edges)
 
     def num_nodes(self, kind: int = 0) -> Count:
-        """Return the size that stands for the number of nodes of a type."""
+        """Return the placeholder for the number of nodes of a type."""
         return self._nodes[kind]
 
     def kind_of_nodes(self, size: Any) -> int | None:
-        """Return the node type that a size stands for, None if for something else."""
+        """Return the node type that a size stands for; None if it stands for none."""
         return self._kinds.get(int(size)) if isinstance(size, int) else None
 
     def num_edges(self, edges: EdgeList) -> Count:
-        """Return the size that stands for the number of these edges."""
+        """Return the placeholder for the number of these edges."""
         if edges not in self._size_of:
             size = _NUM_EDGES + _STEP * len(self._size_of)
             self._size_of[edges], self._sizes[size] = Count(size), edges
         return self._size_of[edges]
 
     def is_empty(self, shape: torch.Size) -> bool:
-        """Return whether a shape is that of no edges at all."""
+        """Return whether a shape is that of an edge list without edges."""
         edges = [self._sizes[int(size)] for size in shape if int(size) in self._sizes]
         return any(len(each) == 0 for each in edges)
 
     def constant(self, value: Tensor, size: int) -> StateTensor:
-        """Return one row for all nodes or all edges, by the size that stands for them."""
+        """Return a state tensor of one row for all nodes or edges that a size stands for."""
         context, kind = self.context, self.kind_of_nodes(size)
         space = self._sizes[int(size)] if kind is None else context.part(context.base, kind)
         return self.state(context.once(context.constant, space), value)
 
     def stands_for(self, size: Any) -> bool:
-        """Return whether a size is the number of all nodes, or of some edges."""
+        """Return whether a size is a placeholder for all nodes, or for some edges."""
         return isinstance(size, int) and (int(size) in self._kinds or int(size) in self._sizes)

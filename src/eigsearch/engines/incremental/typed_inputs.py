@@ -48,7 +48,7 @@ def typed_batch(run: Run, needs: Needs, links: Iterable[str]) -> Batch:
 
 
 def _add_nodes(run: Run, batch: Batch, types: Types, kind: int, needs: Needs) -> None:
-    """Set what a model reads of the nodes of one type."""
+    """Set the attributes that a model reads of the nodes of one type."""
     context, node_type = run.context, types.schema.node_types[kind]
     store, space = batch[node_type], context.part(context.base, kind)
     source = context.instances[0].source
@@ -62,7 +62,7 @@ def _add_nodes(run: Run, batch: Batch, types: Types, kind: int, needs: Needs) ->
 
 
 def _add_edges(run: Run, batch: Batch, types: Types, kind: int, needs: Needs) -> None:
-    """Set what a model reads of the edges of one type."""
+    """Set the attributes that a model reads of the edges of one type."""
     context, edge_type = run.context, types.schema.edge_types[kind]
     store, edges = batch[edge_type], context.once(types.edges, kind)
     source = context.instances[0].source
@@ -76,7 +76,7 @@ def _add_edges(run: Run, batch: Batch, types: Types, kind: int, needs: Needs) ->
 
 
 def _of_store(context: EvalContext, kind: Any, key: str) -> Any:
-    """Return what a type has as one for all of its nodes or edges, once for each candidate."""
+    """Return an attribute that a type has once per graph, once for each candidate."""
     return _repeated(context, lambda source: source[kind][key])
 
 
@@ -88,6 +88,9 @@ def _repeated(context: EvalContext, read: Callable[[Any], Any]) -> Any:
             return value
         value = value.reshape(1) if value.dim() == 0 else value
         if value.size(0) != 1:
-            raise NotServed("It reads an attribute that is not one row for each graph.")
+            raise NotServed(
+                "The model reads an attribute of the graph that does not have one row for each "
+                "graph."
+            )
         parts.append(value.repeat(len(chunk), *[1] * (value.dim() - 1)))
     return torch.cat(parts)

@@ -1,7 +1,7 @@
-"""Types: which nodes and edges of the timelines of typed graphs are of which type.
+"""Types: the node and edge types in the timelines of typed graphs.
 
-Timelines are those of flat views, in which nodes of all types are numbered one after the other. A
-type is a number here, its place in the schema.
+Timelines are those of flat views, in which nodes of all types are numbered consecutively. A type is
+given by its number, which is its position in the schema.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from eigsearch.inputs.typed_graph import Schema, row_dim
 
 
 class Types:
-    """The types of what timelines hold, and the attributes of each type.
+    """The types of the nodes and edges of timelines, and the attributes of each type.
 
     Args:
         timelines: The timelines of typed graphs that share their types.
@@ -31,7 +31,6 @@ class Types:
     Attributes:
         schema: The types, as the first graph has them.
         node_kind: The type of each node.
-        edge_kind: The type of each edge.
     """
 
     def __init__(self, timelines: Timelines, instances: Sequence[PreparedInstance]) -> None:
@@ -79,21 +78,23 @@ class Types:
         return edges.subset(chosen, (names.index(source), names.index(target)))
 
     def node_values(self, kind: int, key: str, node: Array) -> tuple[Tensor, Array]:
-        """Return values of an attribute of a node type, and which of them each node has."""
+        """Return the values of a node type's attribute, and which of them each node has."""
         rows = self._node_row.take(self._timelines.node).take(node)
         return self._values(self.schema.node_types[kind], key, rows)
 
     def edge_values(self, kind: int, key: str, edges: EdgeList) -> tuple[Tensor, Array]:
-        """Return values of an attribute of an edge type, and which of them each edge has."""
+        """Return the values of an edge type's attribute, and which of them each edge has."""
         return self._values(self.schema.edge_types[kind], key, self._edges[1].take(edges.attribute))
 
     def _values(self, kind: Any, key: str, rows: Array) -> tuple[Tensor, Array]:
-        """Return the rows of an attribute that are in use, which may be few of a large graph."""
+        """Return the rows of an attribute that are used, and which one each entry has."""
         stores = [source[kind] for source in self._sources]
         if any(
             row_dim(source, store, key) for source, store in zip(self._sources, stores, strict=True)
         ):
-            raise NotServed(f"`{key}` is not laid out by rows.")
+            raise NotServed(
+                f"The first dimension of the attribute `{key}` is not that of nodes or edges."
+            )
         values = [store[key] for store in stores]
         value = values[0] if len(values) == 1 else torch.cat(values)
         used, inverse = np.unique(rows, return_inverse=True)

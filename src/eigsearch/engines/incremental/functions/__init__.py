@@ -1,1 +1,1 @@
-"""Torch functions on state tensors: what works row by row, what gathers, and what aggregates."""
+"""Rules for torch functions on state tensors: rowwise ones, gathers, aggregations."""

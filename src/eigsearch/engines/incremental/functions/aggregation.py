@@ -28,7 +28,7 @@ _REDUCE = {"sum": "sum", "add": "sum", "mean": "mean", "amax": "max", "max": "ma
 
 
 def scatter(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`scatter_add`, `index_add`, `scatter_reduce` and `index_reduce`, in place or not."""
+    """Handle `scatter_add`, `index_add`, `scatter_reduce` and `index_reduce`."""
     name = func.__name__
     names = ("self", "dim", "index", "src", "reduce")
     given = {**dict(zip(names, args, strict=False)), **kwargs}
@@ -37,11 +37,11 @@ def scatter(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, A
     if isinstance(index, StateTensor) and not isinstance(own, LiftedTensor):
         return own.copy_(_histogram(run, own, index, source))
     if not isinstance(index, IndexTensor) or not isinstance(source, StateTensor):
-        raise NotServed("It scatters by something else than the structure of the graph.")
+        raise NotServed("The model aggregates by another index than `edge_index` or `batch`.")
     if given["dim"] % own.dim() or kwargs.get("alpha", 1) != 1:
-        raise NotServed("It scatters along features.")
+        raise NotServed("The model aggregates along features, or with a factor `alpha`.")
     if index.dim() > 1 and tuple(index.shape[1:]) != tuple(source.shape[1:]):
-        raise NotServed("It scatters some features only.")
+        raise NotServed("The model aggregates with an index of another shape than the values.")
     mode = "sum" if "add" in name else _REDUCE[given["reduce"]]
     include = "add" in name or kwargs.get("include_self", True)
     result = _scattered(run, own, index, source, mode, include)
@@ -51,10 +51,10 @@ def scatter(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _histogram(run: Run, own: Tensor, index: StateTensor, source: Any) -> Tensor:
-    """Return how many edges of all candidates have each type, by which PyG picks a kernel."""
+    """Return the number of edges of each type, by which PyG chooses a kernel."""
     edges, ones = index.entries.space, isinstance(source, StateTensor) and source.entries.count == 1
     if not isinstance(edges, EdgeList) or not ones or own.is_floating_point() or own.dim() != 1:
-        raise NotServed("It scatters by something else than the structure of the graph.")
+        raise NotServed("The model aggregates by another index than `edge_index` or `batch`.")
     number = copies(run.context, edges)
     rows = np.bincount(index.entries.inverse, number, minlength=index.entries.count)
     counted = run.context.tensor(rows).to(own.dtype) * source.value
@@ -64,25 +64,27 @@ def _histogram(run: Run, own: Tensor, index: StateTensor, source: Any) -> Tensor
 def _scattered(
     run: Run, own: Any, index: IndexTensor, source: StateTensor, mode: str, include: bool
 ) -> Any:
-    """Return what is scattered, joined with what the tensor that it is scattered into holds."""
+    """Return the scattered values, combined with those of the tensor they go into."""
     if source.shape[0] != index.shape[0]:
-        raise NotServed("It scatters by something else than the ends of edges.")
+        raise NotServed(
+            "The model aggregates values of some nodes or edges with the index of others."
+        )
     if index.role == "batch":
         if isinstance(own, LiftedTensor) or own.size(0) != run.context.num_candidates:
-            raise NotServed("It scatters by `batch` into something else than candidates.")
+            raise NotServed("The model pools into a tensor without one row for each graph.")
         state = whole(run, source)
         found: Any = pool_nodes(run.context, state.entries, state.value, mode)
         zero = not bool(own.any())
     else:
         if not isinstance(own, StateTensor) or own.shape[0] != run.num_nodes(end_kind(index)):
-            raise NotServed("It scatters messages into something else than nodes.")
+            raise NotServed("The model aggregates into a tensor without one row for each node.")
         found = aggregate(run, source, index, mode)
         zero = own.entries.count == 1 and not bool(own.value.any())
     if zero and (mode == "sum" or not include):
         return found
     joins = {"sum": Tensor.add, "prod": Tensor.mul if include else None}.get(mode)
     if joins is None:
-        raise NotServed("It scatters into a tensor that is not zero.")
+        raise NotServed("The model aggregates, not by sum, into a tensor that already has values.")
     if isinstance(found, LiftedTensor):
         return pointwise(run, joins, (own, found), {})
     return joins(own, found)
@@ -91,7 +93,9 @@ def _scattered(
 def aggregate(run: Run, source: StateTensor, index: IndexTensor, mode: str) -> StateTensor:
     """Return the sum, mean, … of the messages of each node."""
     if index.role != "end" or source.shape[0] != index.shape[0]:
-        raise NotServed("It scatters by something else than the ends of edges.")
+        raise NotServed(
+            "The model aggregates values of some nodes or edges with the index of others."
+        )
     kind = end_kind(index)
     if mode != "sum":
         source = whole(run, source)
@@ -114,5 +118,5 @@ def aggregate(run: Run, source: StateTensor, index: IndexTensor, mode: str) -> S
 def end_kind(index: IndexTensor) -> int:
     """Return the type of the nodes at an end of edges."""
     if index.edges is None:
-        raise NotServed("It scatters by something else than the ends of edges.")
+        raise NotServed("The model aggregates by another index than a row of `edge_index`.")
     return index.edges.kinds[index.side]

@@ -1,4 +1,4 @@
-"""Alignment: state tensors brought to common rows, gathered along edges, and spread over pairs."""
+"""Alignment: state tensors on common rows, along edges, and spread over pairs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def align(run: Run, states: Sequence[StateTensor]) -> tuple[Layout, list[Tensor]
 
 
 def _combines(pending: Pending, own: StateTensor) -> bool:
-    """Return whether an aggregation at targets can be carried out on common rows."""
+    """Return whether an aggregation at targets can be computed on common rows."""
     table = isinstance(own.entries.space, StateTable)
     return pending.side == 1 and own.entries.count > 1 and table and own.factor is None
 
@@ -53,7 +53,7 @@ def _combines(pending: Pending, own: StateTensor) -> bool:
 def _aggregate_with(
     run: Run, pending: StateTensor, own: StateTensor, states: Sequence[StateTensor]
 ) -> tuple[Layout, list[Tensor]]:
-    """Carry out an aggregation on the rows of what comes out when it is combined."""
+    """Compute an aggregation on the rows of its combination with node values."""
     aggregation = pending.pending
     assert aggregation is not None
     found = aggregation.bags(run.context, own.entries)
@@ -63,7 +63,7 @@ def _aggregate_with(
 
 
 def whole(run: Run, state: StateTensor) -> StateTensor:
-    """Return a state tensor whose factor, where it has one, is multiplied in."""
+    """Return a state tensor with its deferred factor, if any, multiplied in."""
     if state.factor is None:
         return state
     factor, bare = state.factor, run.state(state.entries, state.value)
@@ -72,38 +72,44 @@ def whole(run: Run, state: StateTensor) -> StateTensor:
 
 
 def as_messages(run: Run, state: StateTensor, edges: EdgeList | None) -> StateTensor:
-    """Return values of nodes as those of their self-loops, which some layers take for the same."""
+    """Return values of nodes as those of self-loops, if the edges are just these."""
     if edges is None or not edges.is_identity or not isinstance(state.entries.space, StateTable):
         return state
     return gather(run, state, run.index("end", edges, 1))
 
 
 def gather(run: Run, tensor: Any, index: Any) -> Any:
-    """Return what is at the ends of edges, or for each node what its candidate has."""
+    """Return the values at ends of edges, or for each node that of its candidate."""
     context = run.context
     if index.role in ("links", "link") and isinstance(tensor, StateTensor):
         return _at_links(run, tensor, index)
     if index.dim() > 1:
-        raise NotServed("It picks single elements by the structure.")
+        raise NotServed(
+            "The model indexes with an index of several dimensions, such as all of `edge_index` "
+            "instead of one row."
+        )
     if index.role == "nodes" and isinstance(tensor, StateTensor) and _alike(tensor, index):
         return tensor
     if index.role == "batch" and not isinstance(tensor, LiftedTensor):
         return _spread_candidates(run, tensor, index.kind)
     if index.role != "end" or not isinstance(tensor, StateTensor):
-        raise NotServed("It reads the structure in a way that is not known.")
+        raise NotServed("The model uses `edge_index`, `batch` or the like in an unsupported way.")
     assert index.edges is not None
     state = whole(run, tensor)
     if state.entries.count == 1:
         return run.constant(state.value, run.num_edges(index.edges))
     if not isinstance(state.entries.space, StateTable):
-        raise NotServed("It passes messages that depend on the whole graph.")
+        raise NotServed(
+            "The model sends along edges values of the whole graph, as in `x + pooled[batch]`, or "
+            "of edges."
+        )
     assert index.edges is not None
     entries = context.once(gathered, context, state.entries, index.edges, index.side)
     return run.state(entries, state.value)
 
 
 def _at_links(run: Run, tensor: StateTensor, index: IndexTensor) -> Tensor:
-    """Return what is at one end of the link of each candidate, or at both: a plain tensor."""
+    """Return values at one or both ends of each candidate's link, as a plain tensor."""
     if index.role == "links":
         both = [_at_links(run, tensor, run.link_ends(index, end)) for end in (0, 1)]
         return torch.stack(both)
@@ -116,10 +122,12 @@ def _alike(tensor: StateTensor, index: IndexTensor) -> bool:
 
 
 def _spread_candidates(run: Run, tensor: Tensor, kind: int) -> StateTensor:
-    """Return for each node of a type, in each candidate, what the candidate has."""
+    """Return the values of candidates at all of their nodes of a type."""
     context = run.context
     if tensor.size(0) != context.num_candidates:
-        raise NotServed("It reads another tensor by `batch`.")
+        raise NotServed(
+            "The model indexes with `batch` a tensor that does not have one row for each graph."
+        )
     context.need_all_rows()
     context.make_room(0, context.presence.num_pairs)
     pairs = context.pairs(kind)

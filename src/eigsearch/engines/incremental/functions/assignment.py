@@ -1,4 +1,4 @@
-"""Assignment to rows: by features, by masks over edges, or at the ends of edges."""
+"""Assignment: to features of all rows, under masks of edges, or at ends of edges."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from eigsearch.engines.incremental.state_tensor import Function, IndexTensor, Ru
 
 
 def _replace_edges(run: Run, old: StateTensor, mask: StateTensor, new: StateTensor) -> StateTensor:
-    """Return values of edges, replaced where a mask picks them."""
+    """Return values of edges, replaced where a mask selects them."""
     edges, old = edges_under(mask), whole(run, old)
     if edges is None:
-        raise NotServed("It writes to single rows.")
+        raise NotServed("The model assigns to a part of a tensor of nodes or edges.")
     kept = kept_edges(run, mask, edges)
     new = as_messages(run, whole(run, new), kept)
     if run.num_edges(kept) != new.shape[0] or run.num_edges(edges) != old.shape[0]:
-        raise NotServed("It writes to single rows.")
+        raise NotServed("The model assigns to a part of a tensor of nodes or edges.")
     if kept is edges:
         return new
     entries = run.context.once(replaced, run.context, old.entries, new.entries)
@@ -35,10 +35,10 @@ def _replace_edges(run: Run, old: StateTensor, mask: StateTensor, new: StateTens
 
 
 def setitem(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Assignment: to features of rows, to rows that a mask picks, or to nodes with self-loops."""
+    """Handle `x[key] = value`: for features, rows under a mask, or ends of edges."""
     tensor, key, value = args
     if not isinstance(tensor, StateTensor):
-        raise NotServed("It writes values of nodes or edges into another tensor.")
+        raise NotServed("The model assigns values of nodes or edges to another tensor.")
     if isinstance(key, IndexTensor):
         tensor.assign(_at_ends(run, tensor, key, value))
     elif (
@@ -51,7 +51,7 @@ def setitem(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, A
     else:
         first = key[0] if isinstance(key, tuple) else key
         if not is_full(first) or states_among((value,)):
-            raise NotServed("It writes to single rows.")
+            raise NotServed("The model assigns to a part of a tensor of nodes or edges.")
         plain_but([value])
         state = whole(run, tensor)
         changed = state.value.clone()
@@ -61,22 +61,24 @@ def setitem(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, A
 
 def _scalar(value: Any) -> Any:
     if isinstance(value, Tensor) and value.dim():
-        raise NotServed("It writes to single rows.")
+        raise NotServed("The model assigns to a part of a tensor of nodes or edges.")
     return value
 
 
 def _at_ends(run: Run, old: StateTensor, index: IndexTensor, value: Any) -> StateTensor:
-    """Return values of nodes, replaced where an edge ends; no node may have two of them."""
+    """Return values of nodes, replaced at ends of edges, at most one for each node."""
     edges = index.edges
     if index.role != "end" or edges is None or not isinstance(value, StateTensor):
-        raise NotServed("It writes to single rows.")
+        raise NotServed("The model assigns to a part of a tensor of nodes or edges.")
     if len(edges) == 0:
         return old
     if old.shape[0] != run.num_nodes(edges.kinds[index.side]):
-        raise NotServed("It writes to nodes of another type.")
+        raise NotServed(
+            "The model assigns to nodes of one type at the ends of edges of another type."
+        )
     end = edges.target if index.side else edges.source
     if np.bincount(end).max() > 1:
-        raise NotServed("It writes to one node twice.")
+        raise NotServed("The model assigns several values to one node, at which several edges end.")
     ones = run.constant(torch.ones(1, device=old.device), run.num_edges(edges))
     found = aggregate(run, ones, index, "sum")
     new = aggregate(run, value, index, "sum")

@@ -1,8 +1,8 @@
-"""Dispatch: what each torch function is on state tensors.
+"""Dispatch: the rule for each torch function on state tensors.
 
-Only what is known to work row by row is let through, by the dimensions that it works along: the
-first dimension of a state tensor is its entries, and nothing may mix those but a gather along
-edges, an aggregation of messages, and a read-out. Everything else raises `NotServed`.
+Functions are allowed only if they are known to work row by row, given the dimensions that they work
+along: the first dimension of a state tensor indexes its entries, and only gathers along edges,
+aggregations of messages and read-outs may mix those. Everything else raises `NotServed`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from eigsearch.engines.incremental.state_tensor import (
 
 
 class Lifting(torch.overrides.TorchFunctionMode):
-    """Sends every torch function that a model calls to where it is known."""
+    """Applies the rule for each torch function that a model calls."""
 
     def __init__(self, run: Run) -> None:
         super().__init__()
@@ -83,9 +83,9 @@ def _sentence(func: Any, reason: NotServed) -> str:
     return f"`{name or func.__name__}`: {reason}"
 
 
-@lru_cache(maxsize=1_024)  # functions of torch, each looked up by its name once
+@lru_cache(maxsize=1_024)  # torch functions; each name is looked up once
 def _rule(func: Any) -> Function:
-    """Return how a torch function is carried out on state tensors."""
+    """Return the rule for a torch function on state tensors."""
     name = func.__name__
     rule = _named_rule(name)
     return partial(_viewing, rule) if name in VIEWS else rule
@@ -108,13 +108,15 @@ def _named_rule(name: str) -> Function:
 
 
 def _unknown(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    raise NotServed("It is not known to work row by row.")
+    raise NotServed(
+        "The incremental engine does not know whether this operation keeps nodes and edges apart."
+    )
 
 
 def _viewing(
     rule: Function, run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Carry out what may give another view of the same numbers, and take note of it."""
+    """Apply a rule that may return a view, and mark both tensors as shared."""
     result = rule(run, func, args, kwargs)
     copies = func.__name__ == "__getitem__" and isinstance(args[1], LiftedTensor)
     if isinstance(args[0], StateTensor) and not copies:
@@ -128,7 +130,7 @@ def _property(run: Run, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if name == "data":
         return args[0]
     if name not in PROPERTIES:
-        raise NotServed("It is not known to work row by row.")
+        raise NotServed("The incremental engine does not know this attribute of a tensor.")
     with torch._C.DisableTorchFunctionSubclass():
         return func(args[0])
 
@@ -136,12 +138,15 @@ def _property(run: Run, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 def _in_place(
     name: str, run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> StateTensor:
-    """Carry out the operation as usual, and let the tensor take over the result."""
+    """Apply the operation that is not in place, and assign its result to the tensor."""
     function = getattr(Tensor, name, None) or getattr(torch.nn.functional, name, None)
     if function is None or not isinstance(args[0], StateTensor):
-        raise NotServed("It writes values of nodes or edges into another tensor.")
+        raise NotServed(
+            "The model changes a tensor in place in a way that the incremental engine does not "
+            "know."
+        )
     if args[0].shared:
-        raise NotServed("It changes a tensor in place that has another view.")
+        raise NotServed("The model changes a tensor in place while a view of it may be in use.")
     return args[0].assign(_rule(function)(run, function, args, kwargs))
 
 

@@ -22,7 +22,7 @@ from eigsearch.engines.incremental.state_tensor import (
 
 
 def getitem(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Indexing: features of rows, ends of edges, messages, or a subset of edges."""
+    """Handle `x[key]`: for features, ends of edges, messages, or a subset of edges."""
     tensor, key = args
     if isinstance(key, LiftedTensor):
         return _take(run, tensor, key)
@@ -30,22 +30,27 @@ def getitem(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, A
         return structure_item(run, tensor, key)
     key = key if isinstance(key, tuple) else (key,)
     if not isinstance(tensor, StateTensor):
-        raise NotServed("It reads another tensor by values of nodes or edges.")
+        raise NotServed(
+            "The model indexes another tensor with values of nodes or edges and with other "
+            "indices at once."
+        )
     if any(isinstance(item, (LiftedTensor, Count)) for item in key):
-        raise NotServed("It picks rows.")
+        raise NotServed(
+            "The model indexes a tensor of nodes or edges in several dimensions at once."
+        )
     if isinstance(key[0], slice) and isinstance(key[0].stop, Count):
         if key[0].stop != tensor.shape[0]:
-            raise NotServed("It picks rows.")
+            raise NotServed("The model selects nodes or edges by their position.")
         key = (slice(key[0].start, None, key[0].step), *key[1:])
     full = key[0] is Ellipsis and len([k for k in key if k is not None]) - 1 < tensor.dim()
     if not full and not is_full(key[0]):
-        raise NotServed("It picks rows.")
+        raise NotServed("The model selects nodes or edges by their position.")
     state = whole(run, tensor)
     return wrap(run, state.entries, state.value[key])
 
 
 def structure_item(run: Run, index: IndexTensor, key: Any) -> IndexTensor:
-    """Return an end of edges, edges turned round, or the edges that a mask keeps."""
+    """Return an end of edges, reversed edges, or the edges that a mask keeps."""
     if isinstance(key, tuple) and len(key) == 2:
         picks = is_full(key[0]) and isinstance(key[1], StateTensor)
         if picks and index.role == "edge_index":
@@ -61,7 +66,7 @@ def structure_item(run: Run, index: IndexTensor, key: Any) -> IndexTensor:
     if index.role in ("loops", "membership") and isinstance(key, int):
         role = "batch" if index.role == "membership" and key % 2 else "nodes"
         return run.index(role, kind=index.kind)
-    raise NotServed("It reads the structure in a way that is not known.")
+    raise NotServed("The model uses `edge_index`, `batch` or the like in an unsupported way.")
 
 
 def is_full(key: Any) -> bool:
@@ -72,7 +77,7 @@ def is_full(key: Any) -> bool:
 
 
 def _take(run: Run, tensor: Any, key: Any) -> Any:
-    """Return `tensor[key]` for values or structure as key."""
+    """Return `tensor[key]` for a key of values or structure."""
     if not isinstance(key, StateTensor):
         return gather(run, tensor, key)
     if key.dtype == torch.bool:
@@ -81,14 +86,14 @@ def _take(run: Run, tensor: Any, key: Any) -> Any:
             return run.index("end", _subset(run, tensor, key), tensor.side)
         if isinstance(tensor, StateTensor) and edges is not None:
             return _subset_values(run, tensor, key, edges)
-        raise NotServed("It picks nodes by their values.")
+        raise NotServed("The model selects nodes or edges by their values.")
     if isinstance(tensor, LiftedTensor):
-        raise NotServed("It picks rows by values of nodes or edges.")
+        raise NotServed("The model selects nodes or edges by indices that it computes.")
     return rowwise(run, lambda rows: tensor[rows], (key,), {}, [key])
 
 
 def edges_under(mask: StateTensor) -> EdgeList | None:
-    """Return the edges that a mask is about, if it does not change over time."""
+    """Return the edges of a mask; None if it changes over time or is not of edges."""
     space = mask.entries.space
     return space if isinstance(space, EdgeList) and mask.dim() == 1 else None
 
@@ -97,7 +102,7 @@ def _subset(run: Run, index: IndexTensor, mask: StateTensor) -> EdgeList:
     """Return the edges that a mask keeps; the same mask gives the same object."""
     edges = edges_under(mask)
     if mask.dtype != torch.bool or edges is None or edges is not index.edges:
-        raise NotServed("It picks edges by what changes with candidates.")
+        raise NotServed("The model selects edges by values that may differ between candidates.")
     return kept_edges(run, mask, edges)
 
 
@@ -113,14 +118,14 @@ def _subset_values(
     """Return the values of the edges that a mask keeps."""
     kept, state = kept_edges(run, mask, edges), whole(run, tensor)
     if run.num_entries(state.entries) != run.num_edges(edges):
-        raise NotServed("It picks nodes by their values.")
+        raise NotServed("The model selects nodes or edges by their values.")
     if kept is edges:
         return state
     return run.state(run.context.once(restricted, run.context, state.entries, kept), state.value)
 
 
 def index_select(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`index_select`: features by plain numbers, entries by structure or values."""
+    """Handle `index_select`: features by plain index, entries by structure or values."""
     tensor, dim, index = (*args, *kwargs.values())
     if (
         isinstance(tensor, LiftedTensor)
@@ -129,5 +134,7 @@ def index_select(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[s
     ):
         return rowwise(run, func, args, kwargs, states_among((tensor,)))
     if dim % tensor.dim() or not isinstance(index, LiftedTensor):
-        raise NotServed("It picks rows.")
+        raise NotServed(
+            "The model selects nodes or edges by their position, or features by their values."
+        )
     return _take(run, tensor, index)

@@ -1,4 +1,4 @@
-"""Tensors that a model makes: one row stands for all nodes or edges."""
+"""Tensors that a model creates: one row stands for all nodes or edges."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eigsearch.engines.incremental.state_tensor import (
 
 
 def make_filled(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`zeros`, `new_ones`, `full` and the like: one row stands for all nodes or edges."""
+    """Handle `zeros`, `new_ones`, `full` and the like: one row for all nodes or edges."""
     name = func.__name__
     own = name.startswith("new_")
     sizes = args[1:] if own else args
@@ -42,20 +42,28 @@ def make_filled(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[st
     )
     if sizes and run.stands_for(sizes[0]):
         if any(run.stands_for(size) for size in sizes[1:]) or states_among(fill):
-            raise NotServed("It makes a tensor of all nodes or edges in two dimensions.")
+            raise NotServed(
+                "The model creates a tensor with nodes or edges in two dimensions, such as a "
+                "dense adjacency matrix."
+            )
         return run.constant(make((1, *sizes[1:]), *fill, **rest), sizes[0])
     if any(run.stands_for(size) for size in sizes):
-        raise NotServed("It makes a tensor of all nodes or edges in another dimension.")
+        raise NotServed(
+            "The model creates a tensor with nodes or edges in another dimension than the first."
+        )
     return make(sizes, *fill, **rest)
 
 
 def make_like(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`zeros_like` and the like."""
+    """Handle `zeros_like` and the like."""
     tensor, name = args[0], func.__name__.removesuffix("_like")
     if tensor.dim() > 1 and isinstance(tensor, IndexTensor):
-        raise NotServed("It makes a tensor like the structure.")
+        raise NotServed("The model creates a tensor of the shape of `edge_index`.")
     if isinstance(tensor, StateTensor) and isinstance(tensor.entries.space, Pairs):
-        raise NotServed("It makes a tensor of all pairs.")
+        raise NotServed(
+            "The model creates a tensor of the shape of values that depend on the whole graph, "
+            "such as `pooled[batch]`."
+        )
     kwargs = {"dtype": tensor.dtype, "device": tensor.device, **kwargs}
     size = (1, *tensor.shape[1:])
     make = getattr(torch, name.replace("empty", "zeros"))
@@ -63,33 +71,42 @@ def make_like(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _make_range(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`arange` up to the number of nodes: their numbers."""
+    """Handle `arange` up to the number of nodes, which gives their numbers."""
     given = (*args, *[kwargs[name] for name in ("start", "end", "step") if name in kwargs])
     if not any(run.stands_for(value) for value in given):
         return func(*args, **kwargs)
     bounds = given if len(given) > 1 else (0, *given)
     kind = run.kind_of_nodes(bounds[1])
     if bounds[0] != 0 or kind is None or bounds[2:] not in ((), (1,)):
-        raise NotServed("It numbers edges.")
+        raise NotServed(
+            "The model counts up to the number of nodes or edges other than to number all nodes "
+            "from 0."
+        )
     return run.index("nodes", kind=kind)
 
 
 def make_expanded(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`expand` and `repeat` of a plain tensor to all nodes or edges."""
+    """Handle `expand` and `repeat` of a plain tensor to all nodes or edges."""
     tensor, sizes = args[0], given_sizes(args[1:]) or tuple(kwargs.get("size", ()))
     if func.__name__ == "expand_as":
         sizes = tuple(args[1].shape)
     if not any(run.stands_for(size) for size in sizes):
         return func(*args, **kwargs)
     if not run.stands_for(sizes[0]) or (tensor.dim() == len(sizes) and tensor.size(0) != 1):
-        raise NotServed("It makes a tensor of all nodes or edges in another dimension.")
+        raise NotServed(
+            "The model repeats a tensor in a way that does not give one equal row for each node "
+            "or edge."
+        )
     call = getattr(tensor, "repeat" if func.__name__ == "repeat" else "expand")
     return run.constant(call(1, *sizes[1:]), sizes[0])
 
 
 def _make_random(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if any(run.stands_for(value) for value in (*given_sizes(args), *given_sizes(args[1:]))):
-        raise NotServed("It draws random numbers.")
+        raise NotServed(
+            "The model creates a tensor for nodes or edges whose rows differ by position or at "
+            "random."
+        )
     return func(*args, **kwargs)
 
 

@@ -1,4 +1,4 @@
-"""Names of torch functions that work row by row, and the dimensions that they work along."""
+"""Names of torch functions that work row by row, and where their `dim` is given."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POINTWISE = {
 }  # fmt: skip
 
 
-# Where `dim` stands among the arguments, and what it is by default; None is the whole tensor.
+# The position of `dim` among the arguments, and its default; None means all dimensions.
 ALONG_DIM: dict[str, tuple[int, int | None]] = {
     "all": (1, None), "amax": (1, None), "amin": (1, None), "any": (1, None), "argmax": (1, None),
     "argmin": (1, None), "argsort": (1, -1), "chunk": (2, 0), "cosine_similarity": (2, 1),
@@ -41,7 +41,7 @@ ALONG_DIM: dict[str, tuple[int, int | None]] = {
 }  # fmt: skip
 
 
-# What may give another view of the same numbers, which an operation in place would change as well.
+# Functions that may return a view, which an in-place operation would change as well.
 VIEWS = {
     "view", "reshape", "unsqueeze", "squeeze", "expand", "expand_as", "broadcast_to", "transpose",
     "permute", "flatten", "unflatten", "__getitem__", "select", "narrow", "chunk", "split",

@@ -1,4 +1,4 @@
-"""Functions that work row by row: pointwise, or along dimensions other than the first."""
+"""Functions that work row by row: pointwise, or along other dimensions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def states_among(values: Any) -> list[StateTensor]:
         elif kind is list or kind is tuple:
             states += states_among(value)
         elif kind is IndexTensor or kind is Count:
-            raise NotServed("It computes with the structure of the graph.")
+            raise NotServed(
+                "The model computes with node numbers, `batch`, or the number of nodes or edges."
+            )
     return states
 
 
@@ -54,7 +56,7 @@ def rowwise(
 
 
 def substituted(value: Any, rows: dict[int, Tensor]) -> Any:
-    """Return arguments with the rows of state tensors in their place."""
+    """Return arguments with state tensors replaced by their rows."""
     if isinstance(value, StateTensor):
         return rows[id(value)]
     if isinstance(value, (tuple, list)):
@@ -63,25 +65,25 @@ def substituted(value: Any, rows: dict[int, Tensor]) -> Any:
 
 
 def wrap(run: Run, entries: Layout, result: Any) -> Any:
-    """Return the rows that a function gave as state tensors."""
+    """Return the rows that a function returned as state tensors."""
     if isinstance(result, Tensor):
         if result.shape[:1] != (entries.count,):
-            raise NotServed("It does not keep rows apart.")
+            raise NotServed("The result does not have one row for each node or edge.")
         return run.state(entries, result)
     if isinstance(result, (tuple, list)):
         items = tuple(wrap(run, entries, item) for item in result)
         return type(result)(items) if hasattr(result, "values") else items
-    raise NotServed("It gives no tensor.")
+    raise NotServed("The result is not a tensor.")
 
 
 def pointwise(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Apply a function of single elements; other tensors must not vary between entries."""
+    """Apply a pointwise function; plain tensors must not vary between entries."""
     if kwargs:
         args, kwargs, keeper = _without_inplace(args, kwargs)
         if keeper is not None:
             return keeper.assign(pointwise(run, func, args, kwargs))
     if func.__name__ == "where" and len(args) + len(kwargs) < 3:
-        raise NotServed("It picks entries by their values.")
+        raise NotServed("The model asks at which nodes or edges a condition holds.")
     values = (*args, *kwargs.values()) if kwargs else args
     states = states_among(values)
     if len(values) > 1:
@@ -94,31 +96,40 @@ def pointwise(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _require_alike(tensors: Sequence[Tensor]) -> None:
-    """Raise NotServed where tensors would be broadcast along entries."""
+    """Raise NotServed if tensors would be broadcast along entries."""
     ndim = max(tensor.dim() for tensor in tensors)
     for tensor in tensors:
         if isinstance(tensor, StateTensor):
             if tensor.dim() != ndim:
-                raise NotServed("It broadcasts rows against each other.")
+                raise NotServed(
+                    "The model broadcasts tensors so that nodes or edges are no longer the first "
+                    "dimension."
+                )
         elif tensor.dim() == ndim and tensor.size(0) != 1:
-            raise NotServed("It combines rows with those of another tensor.")
+            raise NotServed(
+                "The model combines values of nodes or edges with a tensor that has several rows "
+                "of its own."
+            )
 
 
 def _without_inplace(
     args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any], StateTensor | None]:
-    """Return the arguments without `inplace`, and the tensor that is to take the result."""
+    """Return the arguments without `inplace`, and the tensor that takes the result."""
     if kwargs.get("out") is not None or kwargs.get("training") is True:
-        raise NotServed("It draws numbers or writes into a given tensor.")
+        raise NotServed(
+            "The model passes `out`, or `training=True` to an operation that then draws random "
+            "numbers."
+        )
     if kwargs.get("inplace"):
         if args[0].shared:
-            raise NotServed("It changes a tensor in place that has another view.")
+            raise NotServed("The model changes a tensor in place while a view of it may be in use.")
         return args, {**kwargs, "inplace": False}, args[0]
     return args, kwargs, None
 
 
 def _scaled(run: Run, left: StateTensor, right: StateTensor) -> StateTensor | None:
-    """Return messages that are yet to be multiplied by a column, which a sum does along the way."""
+    """Return messages with a deferred factor of one column; None if it does not apply."""
     if max(left.shape[1:], default=1) > 1:
         left, right = right, left
     if (
@@ -148,9 +159,15 @@ def along_dim(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str,
     states = states_among((*args, *kwargs.values()))
     _require_inner(dims, states[0].dim())
     if len(states) > 1 and func.__name__ not in ("cosine_similarity", "pairwise_distance"):
-        raise NotServed("It works along a dimension by values of nodes or edges.")
+        raise NotServed(
+            "The model passes several tensors of nodes or edges to an operation along one "
+            "dimension."
+        )
     if any(isinstance(a, Tensor) and not isinstance(a, StateTensor) for a in args):
-        raise NotServed("It combines rows with those of another tensor.")
+        raise NotServed(
+            "The model combines values of nodes or edges with a tensor that is not one of nodes "
+            "or edges."
+        )
     return rowwise(run, func, args, kwargs, states)
 
 
@@ -159,9 +176,9 @@ def _require_inner(dims: Any, ndim: int) -> None:
     if dims is None or any(
         d % ndim == 0 for d in (dims if isinstance(dims, (tuple, list)) else (dims,))
     ):
-        raise NotServed("It works along the entries of nodes or edges.")
+        raise NotServed("The model computes across nodes or edges, not on each one alone.")
 
 
 def given_sizes(args: Sequence[Any]) -> tuple[Any, ...]:
-    """Return sizes that were given one by one or as one tuple."""
+    """Return sizes that are given as single arguments or as one tuple."""
     return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else tuple(args)

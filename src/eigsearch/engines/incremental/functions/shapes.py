@@ -1,4 +1,4 @@
-"""Shapes: views, broadcasts and joins that leave the first dimension to the entries."""
+"""Shapes: views, broadcasts and joins that keep the entries as first dimension."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from eigsearch.engines.incremental.state_tensor import (
 
 
 def joining(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`cat` and `stack` along features; along entries only self-loops behind edges."""
+    """Handle `cat` and `stack` along features, or to append self-loops to edges."""
     tensors = list(args[0] if args else kwargs["tensors"])
     dim = kwargs.get("dim", args[1] if len(args) > 1 else 0)
     stacks = func.__name__ == "stack"
@@ -36,7 +36,7 @@ def joining(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, A
     if stacks and dim % ndim == 0:
         return stack(run, tensors)
     if dim % ndim == 0 or not all(isinstance(tensor, StateTensor) for tensor in tensors):
-        raise NotServed("It joins rows with others.")
+        raise NotServed("The model concatenates or stacks nodes or edges with other rows.")
     entries, values = align(run, tensors)
     values = [value.expand(entries.count, *value.shape[1:]) for value in values]
     return run.state(entries, func(values, dim=dim))
@@ -44,7 +44,7 @@ def joining(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, A
 
 def _join_structure(run: Run, tensors: list[Any], dim: int, stacks: bool) -> IndexTensor:
     if len(tensors) != 2 or not all(isinstance(tensor, IndexTensor) for tensor in tensors):
-        raise NotServed("It builds a structure of its own.")
+        raise NotServed("The model builds an index from `edge_index`, `batch` or node numbers.")
     first, last = tensors
     roles = first.role, last.role
     ends = roles == ("end", "end") and first.edges is last.edges and first.side != last.side
@@ -58,26 +58,26 @@ def _join_structure(run: Run, tensors: list[Any], dim: int, stacks: bool) -> Ind
     appends = roles in (("edge_index", "loops"), ("end", "nodes"))
     if not stacks and dim in (-1, len(first.shape) - 1) and appends:
         if first.edges.kinds != (last.kind, last.kind):
-            raise NotServed("It adds self-loops of another type.")
+            raise NotServed("The model adds self-loops of one node type to edges of another.")
         looped = run.context.once(run.context.with_loops, first.edges)
         return run.index(first.role, looped, first.side)
-    raise NotServed("It builds a structure of its own.")
+    raise NotServed("The model builds an index from `edge_index`, `batch` or node numbers.")
 
 
 def _append_loops(run: Run, edge: Any, node: Any) -> StateTensor:
-    """Return values of edges followed by those of nodes, which are for their self-loops."""
+    """Return values of edges followed by those of nodes, for their self-loops."""
     if not (isinstance(edge, StateTensor) and isinstance(node, StateTensor)):
-        raise NotServed("It joins rows with others.")
+        raise NotServed("The model concatenates or stacks nodes or edges with other rows.")
     edge, node, context = whole(run, edge), whole(run, node), run.context
     space, table = edge.entries.space, node.entries.space
     if not isinstance(space, (EdgeList, Messages)) or not isinstance(table, StateTable):
-        raise NotServed("It joins rows with others.")
+        raise NotServed("The model concatenates or stacks nodes or edges with other rows.")
     entries = context.once(with_loops, context, edge.entries, node.entries)
     return run.state(entries, torch.cat([edge.value, node.value]))
 
 
 def view(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`view` and `reshape` that leave the first dimension to the entries."""
+    """Handle `view` and `reshape` that keep the entries as first dimension."""
     tensor, sizes = (
         args[0],
         given_sizes(args[1:]) or tuple(kwargs.get("size", kwargs.get("shape", ()))),
@@ -85,11 +85,14 @@ def view(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
     if isinstance(tensor, IndexTensor):
         return _view_structure(run, tensor, sizes)
     if not isinstance(tensor, StateTensor) or not sizes or isinstance(sizes[0], torch.dtype):
-        raise NotServed("It is not known to keep rows apart.")
+        raise NotServed(
+            "The model reshapes a tensor of nodes or edges in a way that the incremental engine "
+            "does not know."
+        )
     width, given = math.prod(tensor.shape[1:]), math.prod(sizes[1:])
     leads = sizes[0] == -1 if not run.stands_for(sizes[0]) else sizes[0] == tensor.shape[0]
     if not leads or (given != width if -1 not in sizes[1:] else sizes[0] == -1):
-        raise NotServed("It rearranges rows.")
+        raise NotServed("The model reshapes a tensor across nodes or edges.")
     state, rest = whole(run, tensor), list(sizes[1:])
     if -1 in rest:
         rest[rest.index(-1)] = width // -given if given else 0
@@ -104,11 +107,11 @@ def _view_structure(run: Run, index: IndexTensor, sizes: tuple[Any, ...]) -> Ind
             return run.reshaped(index, torch.Size((index.shape[0], *sizes[1:])))
     if sizes == (-1,) and index.role in ("end", "batch") and math.prod(index.shape[1:]) == 1:
         return run.reshaped(index, index.shape[:1])
-    raise NotServed("It rearranges the structure.")
+    raise NotServed("The model reshapes `edge_index`, `batch` or another index.")
 
 
 def expand(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`expand`, `expand_as`, `broadcast_to` and `repeat` of all but the first dimension."""
+    """Handle `expand`, `expand_as`, `broadcast_to` and `repeat` of features."""
     tensor, sizes = args[0], given_sizes(args[1:]) or tuple(kwargs["size"])
     if func.__name__ == "expand_as":
         sizes = tuple(args[1].shape)
@@ -118,7 +121,7 @@ def expand(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, An
         return make_expanded(run, func, args, kwargs)
     first = (1,) if func.__name__ == "repeat" else (-1, tensor.shape[0])
     if len(sizes) != tensor.dim() or sizes[0] not in first:
-        raise NotServed("It repeats rows.")
+        raise NotServed("The model repeats nodes or edges, or expands them along a new dimension.")
     state = whole(run, tensor)
     if func.__name__ == "repeat":
         return run.state(state.entries, state.value.repeat(*sizes))
@@ -134,11 +137,11 @@ def _expand_structure(
     fits = len(sizes) == len(index.shape) and sizes[0] in (-1, index.shape[0])
     if name != "repeat" and fits and index.role in ("end", "batch"):
         return run.reshaped(index, torch.Size((index.shape[0], *sizes[1:])))
-    raise NotServed("It rearranges the structure.")
+    raise NotServed("The model reshapes `edge_index`, `batch` or another index.")
 
 
 def dimensions(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`unsqueeze`, `squeeze`, `flatten`, `transpose` and `permute` behind the first dimension."""
+    """Handle `unsqueeze`, `squeeze`, `flatten`, `transpose` and `permute` of features."""
     name, tensor = func.__name__, args[0]
     given = (*args[1:], *kwargs.values())
     if isinstance(tensor, IndexTensor):
@@ -146,7 +149,7 @@ def dimensions(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str
             return run.reshaped(tensor, torch.Size((*tensor.shape, 1)))
         if name == "unsqueeze" and tensor.role == "nodes" and tensor.dim() == 1:
             return run.reshaped(tensor, torch.Size((1, *tensor.shape)))
-        raise NotServed("It rearranges the structure.")
+        raise NotServed("The model reshapes `edge_index`, `batch` or another index.")
     ndim = tensor.dim() + (name == "unsqueeze")
     dims = list(given_sizes(given))
     if name == "squeeze" and not dims:
@@ -155,9 +158,9 @@ def dimensions(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str
         dims = dims[:1] or [0]
     if name == "permute":
         if dims[0] % ndim:
-            raise NotServed("It rearranges rows.")
+            raise NotServed("The model reshapes a tensor across nodes or edges.")
     elif any(dim % ndim == 0 for dim in dims):
-        raise NotServed("It rearranges rows.")
+        raise NotServed("The model reshapes a tensor across nodes or edges.")
     state = whole(run, tensor)
     if name == "squeeze":
         return run.state(state.entries, state.value.squeeze(tuple(dims)))

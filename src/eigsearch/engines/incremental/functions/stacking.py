@@ -1,7 +1,7 @@
-"""Stacks of state tensors: what several relations give the same nodes, reduced over relations.
+"""Stacks of state tensors: values of nodes by relation, to reduce over relations.
 
-The entries of a stack are its second dimension, so that it knows nothing but how to get rid of the
-first one again, as `HeteroConv` does.
+The entries of a stack are its second dimension, so the only functions that it supports are those
+that remove the first one again, as `HeteroConv` does.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ _REDUCTIONS = {"sum", "mean", "max", "min", "amax", "amin", "prod", "std", "var"
 
 
 def stack(run: Run, tensors: list[Any]) -> StackedTensor:
-    """Return state tensors of the same nodes or edges, one behind the other."""
+    """Return the stack of state tensors of the same nodes or edges."""
     if not all(isinstance(tensor, StateTensor) for tensor in tensors):
-        raise NotServed("It joins rows with others.")
+        raise NotServed("The model concatenates or stacks nodes or edges with other rows.")
     entries, values = align(run, tensors)
     values = [value.expand(entries.count, *value.shape[1:]) for value in values]
     return run.stacked(run.state(entries, torch.stack(values, dim=1)))
 
 
 def stacked_rule(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Carry out a function of a stack that leaves one value for each entry."""
+    """Apply a function of a stack that leaves one value for each entry."""
     tensor, name = args[0], func.__name__
     if not isinstance(tensor, StackedTensor):
-        raise NotServed("It works on stacked rows.")
+        raise NotServed("The model stacks nodes or edges, and does more than reduce the stack.")
     state = tensor.state
     given = (*args[1:], *kwargs.values())
     if name in _REDUCTIONS and given in ((0,), (-tensor.dim(),)):
@@ -42,4 +42,4 @@ def stacked_rule(run: Run, func: Function, args: tuple[Any, ...], kwargs: dict[s
     if name in ("unbind", "__iter__") and given in ((), (0,)):
         rows: Any = [wrap(run, state.entries, each) for each in Tensor.unbind(state.value, 1)]
         return iter(rows) if name == "__iter__" else tuple(rows)
-    raise NotServed("It works on stacked rows.")
+    raise NotServed("The model stacks nodes or edges, and does more than reduce the stack.")

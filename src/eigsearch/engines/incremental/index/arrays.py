@@ -10,7 +10,7 @@ from eigsearch._utils.hashing import mixed
 
 Array = np.ndarray
 
-_FEW = 1 << 22  # entries of features beyond which comparing nodes takes longer than it saves
+_FEW = 1 << 22  # beyond so many entries, deduplicating rows takes longer than it saves
 _FEW_KEYS = 2_048
 _SLOTS_PER_KEY = 2
 _INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by their bytes
@@ -28,7 +28,9 @@ def ptr_from_counts(counts: Array) -> Array:
 
 
 def index_from_ptr(ptr: Array) -> Array:
-    """Return the range that each member is in; counting steps is faster than repeating numbers.
+    """Return the range that each member is in.
+
+    Counting steps is faster than `np.repeat`.
 
     >>> index_from_ptr(np.array([0, 2, 2, 5])).tolist()
     [0, 0, 2, 2, 2]
@@ -38,7 +40,7 @@ def index_from_ptr(ptr: Array) -> Array:
 
 
 def gather_ranges(ptr: Array, chosen: Array) -> tuple[Array, Array, Array]:
-    """Return the members of the chosen ranges, the range of each member, and their new ptr.
+    """Return the members of the chosen ranges, each member's range, and the new ptr.
 
     >>> [array.tolist() for array in gather_ranges(np.array([0, 2, 2, 5]), np.array([2, 0]))]
     [[2, 3, 4, 0, 1], [0, 0, 0, 1, 1], [0, 3, 5]]
@@ -53,8 +55,8 @@ def gather_ranges(ptr: Array, chosen: Array) -> tuple[Array, Array, Array]:
 def distinct(key: Array) -> tuple[Array, Array]:
     """Return (index of one row per distinct key, inverse index), as `np.unique` does.
 
-    Few keys are sorted; for many, which are hashes already, a hash table of plain arrays is
-    faster: of all rows that fall into a slot one stays, and those unlike it try again elsewhere.
+    Few keys are sorted. For many, a hash table made of plain arrays is faster; keys are hashes
+    already. Each slot keeps one of its rows, and rows with another key are rehashed and try again.
     """
     if len(key) < _FEW_KEYS:
         return _sorted_apart(key)
@@ -67,7 +69,7 @@ def distinct(key: Array) -> tuple[Array, Array]:
         table[slot] = left
         found = table[slot]
         same = key.take(found) == key.take(left)
-        like[left] = found  # of those unlike it too, until they have found theirs
+        like[left] = found  # of rows with another key too, until a later round corrects it
         unlike = (~same).nonzero()[0]
         left, word = left.take(unlike), mixed(word.take(unlike))
     chosen = like == np.arange(len(key))
@@ -75,7 +77,7 @@ def distinct(key: Array) -> tuple[Array, Array]:
 
 
 def _sorted_apart(key: Array) -> tuple[Array, Array]:
-    """Return what `distinct` does, found by sorting."""
+    """Return the same as `distinct`, by sorting."""
     order = key.argsort()
     ranked = key.take(order)
     begins = np.ones(len(key), bool)
@@ -99,7 +101,7 @@ def range_sums(value: Array, ptr: Array) -> Array:
 
 
 def value_keys(value: Tensor) -> Array:
-    """Return a key for each row of a matrix by its exact bits; of a huge one, a key of its own."""
+    """Return a hash of the bits of each row, or of its number if the matrix is huge."""
     integers = _INTEGERS.get(value.element_size())
     if integers is None or not 0 < value.numel() <= _FEW:
         return mixed(np.arange(len(value)))

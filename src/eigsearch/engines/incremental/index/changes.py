@@ -1,4 +1,4 @@
-"""Changes: the few messages in which a row differs from the same node's row at time 0."""
+"""Changes: the few messages in which a row differs from its node's row at time 0."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from eigsearch.engines.incremental.index.timelines import EdgeList
 
 
 class Changes(NamedTuple):
-    """Messages that come and go, by the row of a table that they enter.
+    """Messages that rows of a table gain and lose, sorted by row.
 
     Attributes:
         ptr: Where those of each row begin.
         edge: The edge of each.
-        time: The time at which it is read: 0 for what a row loses.
-        sign: 1 for what a row gains, −1 for what it loses.
+        time: The time at which its source is read: 0 for a message that a row loses.
+        sign: 1 for a message that a row gains, −1 for one that it loses.
     """
 
     ptr: Array
@@ -28,10 +28,10 @@ class Changes(NamedTuple):
 
 
 def changes_of(table: StateTable, edges: EdgeList, below: StateTable | None) -> Changes:
-    """Return what the messages of each row of a toggling table have more and less than at time 0.
+    """Return the messages that rows of a toggling table gain and lose against time 0.
 
     Args:
-        table: The rows, which cover edges.
+        table: The rows; the table has to cover edges.
         edges: The edges that messages pass along.
         below: The states that are sent; None for messages that do not change with time.
     """
@@ -46,14 +46,14 @@ def changes_of(table: StateTable, edges: EdgeList, below: StateTable | None) -> 
     edge, time, read, sign = (np.concatenate(column) for column in zip(*parts, strict=True))
     entered = table.timelines.time_ptr.take(edges.target).take(edge) + time
     row = table.find(entered)
-    known = (table.key.take(row) == entered).nonzero()[0]  # rows out of reach are not there
+    known = (table.key.take(row) == entered).nonzero()[0]  # nodes out of reach have no rows
     chosen = known.take(row.take(known).argsort(kind="stable"))
     ptr = ptr_from_counts(np.bincount(row.take(known), minlength=len(table)))
     return Changes(ptr, edge.take(chosen), read.take(chosen), sign.take(chosen))
 
 
 def _passing(table: StateTable, edges: EdgeList, below: StateTable) -> tuple[Array, Array]:
-    """Return the edges into rows along which a state other than at time 0 passes, and when."""
+    """Return the edges into rows that carry a changed state, and their times."""
     moved = (below.time > 0).nonzero()[0]
     wanted = np.zeros(edges.num_nodes, bool)
     wanted[table.node] = True

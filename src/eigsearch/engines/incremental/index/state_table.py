@@ -1,4 +1,4 @@
-"""State tables: the (node, time) rows at which the state of a node changes, and their messages."""
+"""State tables: the (node, time) rows at which states change, and their messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DENSE = 1 << 19
 
 @dataclass(frozen=True, eq=False)
 class StateTable:
-    """The rows of a layer: a state of a node, and the time from which (or at which) it holds.
+    """The rows of a layer: states of nodes, each with the time at which it begins.
 
     Every node has a row at time 0. In growing timelines a row holds until the node's next one; in
     toggling ones it holds at its own time only, and the row of time 0 at all others.
@@ -24,14 +24,14 @@ class StateTable:
     Attributes:
         timelines: What the rows are rows of.
         key: The sorted (node, time) pairs.
-        depth: How many hops away a change can be that shows in these rows.
-        covers_edges: Whether a node has a row wherever an edge into it changes.
-        fresh: The rows that the layer below does not have, where that is known: what the others
-            reach is here already.
-        parts: Tables whose rows are all here, with those that they were made of.
-        covered: The table that these rows are, with those added at which an edge changes.
-        kind: The type of the nodes, where only those of one type have rows.
-        origin: The table of all types that these rows are some of.
+        depth: From how many hops away a change can reach these rows.
+        covers_edges: Whether a node has a row at every time at which an edge into it changes.
+        fresh: Whether each row is missing in the layer below; None if that is not known. Only these
+            rows can reach rows that are not in the table yet.
+        parts: Tables whose rows are all in this one, together with their own parts.
+        covered: The table to which `covering_edges` added rows to make this one.
+        kind: The type of the nodes, if only nodes of one type have rows.
+        origin: The table of all types of which this one is a part.
     """
 
     timelines: Timelines
@@ -66,7 +66,7 @@ class StateTable:
 
     @cached_property
     def row_of_time(self) -> Array:
-        """The row that holds at every (node, time) pair, as one dense table."""
+        """The row that holds at every (node, time) pair, as a dense table."""
         begins = np.zeros(self.timelines.time_ptr[-1], np.int64)
         begins[self.key] = 1
         latest = begins.cumsum(out=begins)
@@ -91,10 +91,10 @@ class StateTable:
         return np.searchsorted(self.key, self.timelines.time_ptr[:-1])
 
     def propagate(self, wanted: Array | None = None) -> StateTable:
-        """Return the rows one layer on: what an edge, a neighbour or the node itself changes.
+        """Return the rows of the next layer: changes of edges, neighbours and nodes.
 
-        Neighbours change the wanted nodes only, where some are given: at a hub, those of the
-        others would be as many as pairs of its neighbours.
+        If `wanted` nodes are given, changes of neighbours reach only those. Else the neighbours of
+        a hub would have as many rows as there are pairs of them.
         """
         moved = (self.time > 0 if self.fresh is None else self.fresh).nonzero()[0]
         reached = self._along_edges(self.node.take(moved), self.time.take(moved), wanted)
@@ -115,7 +115,7 @@ class StateTable:
         return timelines.target_start.take(edge.take(there)) + time.take(there)
 
     def covering_edges(self) -> StateTable:
-        """Return these rows and those at which an edge into a node changes."""
+        """Return these rows, and those at which an edge into a node changes."""
         if self.covers_edges:
             return self
         key = self._union(self.key, self.timelines.changed[0])
@@ -137,7 +137,7 @@ class StateTable:
         return StateTable(self.timelines, key, depth, covers, None, parts)
 
     def _includes(self, other: StateTable) -> bool:
-        """Return whether all rows of another table are known to be here."""
+        """Return whether all rows of another table are known to be in this one."""
         bare = other.covered if self.covers_edges and other.covered is not None else other
         return bare in self._lineage or other in self._lineage
 
@@ -151,18 +151,18 @@ class StateTable:
         return replace(self, key=self.key.take(chosen), fresh=fresh)
 
     def of_kind(self, kind: int, chosen: Array) -> StateTable:
-        """Return some of the rows, those of the nodes of one type."""
+        """Return the chosen rows, which are those of the nodes of one type."""
         return replace(self.only(chosen), kind=kind, origin=self)
 
     @property
     def of_all_kinds(self) -> StateTable:
-        """The table of the nodes of all types that these rows are some of."""
+        """The table of all types of which this one is a part, or the table itself."""
         return self.origin or self
 
     def _union(self, *keys: Array) -> Array:
         if not self.dense:
             key = np.concatenate(keys)
-            key.sort(kind="stable")  # merges what is sorted already
+            key.sort(kind="stable")  # fast, as each part is sorted already
             return key[np.concatenate([[True], key[1:] != key[:-1]])]
         mask = np.zeros(self.timelines.time_ptr[-1], bool)
         for key in keys:
@@ -182,7 +182,7 @@ def base_table(timelines: Timelines) -> StateTable:
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """The messages along some edges into the rows of a table that covers edges, by row."""
+    """The messages along edges into rows of a table that covers them, sorted by row."""
 
     edges: EdgeList
     table: StateTable
@@ -227,15 +227,16 @@ class Messages:
         return self.table.timelines.time_ptr.take(self.edges.source).take(self.edge) + self.time
 
     def within(self, coarser: Messages) -> Array:
-        """Return for each message its place in those of a coarser table along the same edges.
+        """Return the position of each message among those of a coarser table.
 
-        An edge that comes or goes starts a row, so a row has as many messages there as here.
+        Both have the same edges. An edge that appears or vanishes begins a row, so a row has
+        equally many messages in both.
         """
         shift = coarser.ptr.take(coarser.table.find(self.table.key)) - self.ptr[:-1]
         return shift.take(self.row) + np.arange(len(self.row))
 
     def by_source(self) -> tuple[StateTable, Array, Array]:
-        """Return rows of the sources, where the messages of each begin, and which they are."""
+        """Return the rows of the sources, the ptr of their messages, and the messages."""
         table, edges = self.table, self.edges
         timelines = table.timelines
         starts = timelines.time_ptr.take(edges.source)
@@ -249,6 +250,6 @@ class Messages:
         there = edges.present(edge, time).nonzero()[0]
         edge, time, row = edge.take(there), time.take(there), row.take(there)
         entered = table.find(timelines.time_ptr.take(edges.target).take(edge) + time)
-        # Messages stand by row and, within one, by edge: one search finds any of them.
+        # Messages are sorted by row and, within a row, by edge: one binary search finds them all.
         message = np.searchsorted(self.row * len(starts) + self.edge, entered * len(starts) + edge)
         return rows, ptr_from_counts(np.bincount(row, minlength=len(rows))), message

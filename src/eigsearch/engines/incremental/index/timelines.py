@@ -1,9 +1,9 @@
-"""Timelines: the candidates of many requests as one graph whose edges come and go in time.
+"""Timelines: candidates of many requests as one graph that changes over time.
 
 A timeline is one request: a copy of its graph in which time counts candidates. In a *growing* one
-(prefixes, and complements read backwards) an edge is absent until it appears and present ever
-after. In a *toggling* one (leave-one-out, single flips) time 0 is the base graph, and each later
-time flips one group of it. Everything is index arithmetic in NumPy; features are not touched here.
+(prefixes, and complements read backwards) an edge is absent until it appears, and present from then
+on. In a *toggling* one (leave-one-out, single flips) time 0 is the base graph, and each later time
+flips one group of it. Everything is index arithmetic in NumPy; features are not touched here.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class EdgeList:
         source, target: The ends of each edge.
         attribute: For each edge, its row in the edge attributes of all graphs; −1 for a self-loop
             that the model added.
-        appears_at, flips_at: When each edge appears for good, and when it is flipped.
-        toggling: Whether time flips edges; else they appear.
+        appears_at, flips_at: The time from which each edge is present, and when it is flipped.
+        toggling: Whether edges flip over time; else they appear.
         num_nodes: The number of nodes.
         position: For each edge, its position in the list that this one was made from; a self-loop
             that the model added has the position of its node behind all edges.
@@ -82,7 +82,7 @@ class EdgeList:
         return order, ptr_from_counts(np.bincount(self.source, minlength=self.num_nodes))
 
     def by_source_into(self, wanted: Array) -> tuple[Array, Array]:
-        """Return the edges into the wanted nodes, as `by_source` does all."""
+        """Return `by_source` for the edges into the wanted nodes only."""
         order, _ = self.by_source
         order = order.take(wanted.take(self.target.take(order)).nonzero()[0])
         counts = np.bincount(self.source.take(order), minlength=self.num_nodes)
@@ -90,7 +90,7 @@ class EdgeList:
 
     @cached_property
     def changes_at(self) -> Array:
-        """When each edge changes: flips, or appears; 0 for an edge that never does."""
+        """When each edge flips or appears; 0 for an edge that never changes."""
         time = self.flips_at if self.toggling else self.appears_at
         return np.where((time > 0) & (time < NEVER), time, 0)
 
@@ -101,7 +101,7 @@ class EdgeList:
 
     @cached_property
     def is_identity(self) -> bool:
-        """Whether there is one self-loop for each node, at all times, in the order of nodes."""
+        """Whether the edges are one permanent self-loop for each node, in order of nodes."""
         return bool(
             len(self) == self.num_nodes
             and self.is_loop.all()
@@ -110,7 +110,7 @@ class EdgeList:
         )
 
     def present(self, edge: Array, time: Array) -> Array:
-        """Return whether each edge is there at each time."""
+        """Return whether each edge is present at its time."""
         if not self.toggling:
             return self.appears_at.take(edge) <= time
         kept = self.flips_at.take(edge) != time
@@ -118,15 +118,15 @@ class EdgeList:
 
     @cached_property
     def _complete(self) -> bool:
-        """Whether every edge is there at time 0."""
+        """Whether every edge is present at time 0."""
         return not self.appears_at.any()
 
     def subset(self, chosen: Array, kinds: tuple[int, int] | None = None) -> EdgeList:
-        """Return some of the edges, in their order; all between two node types, if given."""
+        """Return some of the edges, in their order; `kinds` are their node types."""
         return edge_list(self._columns, chosen, self.toggling, self.num_nodes, kinds or self.kinds)
 
     def with_loops(self, node: Array) -> EdgeList:
-        """Return the edges and a self-loop for each of some nodes that is always there."""
+        """Return the edges and a permanent self-loop for each of some nodes."""
         always = np.zeros(len(node), np.int64)
         loops = (node, node, always - 1, always, always - 1)
         columns = [np.concatenate(both) for both in zip(self._columns, loops, strict=True)]
@@ -159,7 +159,7 @@ class Timelines:
     Attributes:
         chunks: The candidates of each timeline.
         counts: The number of them.
-        toggling: Whether time flips edges; else they appear.
+        toggling: Whether edges flip over time; else they appear.
         edges: The edges of all graphs.
         node: For each node, its row in the node attributes of all graphs.
         node_ptr: The first node of each timeline, and at the end the number of nodes.
@@ -174,22 +174,22 @@ class Timelines:
 
     @cached_property
     def lengths(self) -> Array:
-        """The number of points in time of each timeline: candidates, and the base of flips."""
+        """The number of times of each timeline: candidates, and the base if toggling."""
         return self.counts + self.toggling
 
     @cached_property
     def time_ptr(self) -> Array:
-        """Where the points in time of each node begin among all (node, time) pairs."""
+        """Where the times of each node begin among all (node, time) pairs."""
         return ptr_from_counts(self.lengths.take(index_from_ptr(self.node_ptr)))
 
     @cached_property
     def source_start(self) -> Array:
-        """Where the points in time of each edge's source begin."""
+        """Where the times of each edge's source begin."""
         return self.time_ptr.take(self.edges.source)
 
     @cached_property
     def target_start(self) -> Array:
-        """Where the points in time of each edge's target begin."""
+        """Where the times of each edge's target begin."""
         return self.time_ptr.take(self.edges.target)
 
     @cached_property
@@ -199,7 +199,7 @@ class Timelines:
 
     @cached_property
     def candidates(self) -> tuple[Array, Array]:
-        """The timeline of each candidate, and its point in time."""
+        """The timeline of each candidate, and its time."""
         first = ptr_from_counts(self.counts)
         line = index_from_ptr(first)
         time = np.arange(len(line)) - first.take(line)
@@ -212,18 +212,18 @@ class Timelines:
 
     @cached_property
     def changed(self) -> tuple[Array, Array]:
-        """The (node, time) pairs at which an edge of a node changes, for targets and sources."""
+        """The (node, time) pairs at which an edge of a target or source changes."""
         changing = self.edges.changes_at.nonzero()[0]
         time = self.edges.changes_at.take(changing)
         return self.target_start.take(changing) + time, self.source_start.take(changing) + time
 
     @cached_property
     def first_edge_at(self) -> Array:
-        """From when on each node of growing timelines is there: since its first edge."""
+        """The time of each node's first edge, from which it is present when growing."""
         first = np.full(len(self.node), NEVER)
         for end in (self.edges.source, self.edges.target):
             np.minimum.at(first, end, self.edges.appears_at)
-        first[self.anchors.ravel()] = 0  # which stay without an edge
+        first[self.anchors.ravel()] = 0  # anchors stay without an edge
         return first
 
     @cached_property
@@ -239,7 +239,7 @@ class Timelines:
 
 
 def build_timelines(chunks: Sequence[Chunk]) -> Timelines:
-    """Lay the chunks side by side as one graph; all of one kind."""
+    """Return the timelines of chunks of one kind, side by side as one graph."""
     instances = [chunk.request.instance for chunk in chunks]
     num_nodes = np.asarray([instance.num_nodes for instance in instances])
     ends = [instance.edge_arrays for instance in instances]
@@ -271,13 +271,13 @@ def _schedules(
     """Return when each edge of each timeline appears and when it flips."""
     base = ptr_from_counts(np.asarray([c.request.instance.groups.count for c in chunks]))
     appears_at, flips_at = (_toggling_schedule if toggling else _growing_schedule)(chunks, base)
-    # One more group, there at once and never flipped, stands for the edges that always stay.
+    # One more group, present at once and never flipped, stands for the edges that always stay.
     where = np.where(group < 0, base[-1], group + base[line])
     return np.append(appears_at, 0)[where], np.append(flips_at, -1)[where]
 
 
 def _toggling_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
-    """Return when each group appears and flips: those of the base are there from the start."""
+    """Return when each group appears and flips; those of the base appear at time 0."""
     appears_at = np.where(np.concatenate([_missing(chunk) for chunk in chunks]), NEVER, 0)
     flips = [_flips(chunk) for chunk in chunks]
     first = ptr_from_counts(np.asarray([len(flipped) for flipped in flips]))
@@ -302,13 +302,13 @@ def _flips(chunk: Chunk) -> Array:
     candidate_set = chunk.request.candidate_set
     if isinstance(candidate_set, SingleFlips):
         return np.asarray(candidate_set.entries[chunk.start : chunk.stop], np.int64)
-    # The whole graph is the base as it is, and stands before what it can lose.
+    # The full graph, which flips nothing, comes before the removals.
     first = isinstance(candidate_set, (FullGraph, Removals))
     return np.arange(chunk.start, chunk.stop) - first
 
 
 def _growing_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
-    """Return when each group appears: how many of a timeline's candidates do without it."""
+    """Return when each group appears, which is the number of candidates that lack it."""
     candidate_sets = [
         chunk.request.candidate_set
         for chunk in chunks
@@ -320,7 +320,7 @@ def _growing_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Arra
     position = np.empty(base[-1], np.int64)
     order = np.concatenate([candidate_set.order.numpy() for candidate_set in candidate_sets])
     position[order + base[line]] = np.arange(base[-1]) - base[line]
-    # One search for all timelines: each has a stretch of its own, wider than any size.
+    # One search for all timelines: each has a range of its own, wider than any size.
     stretch = int(groups.max()) + 1
     ends = np.concatenate(sizes) + index_from_ptr(first) * stretch
     without = np.searchsorted(ends, position + line * stretch, side="right") - first[line]
@@ -334,7 +334,7 @@ def _growing_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Arra
 def _attribute_bases(
     instances: Sequence[PreparedInstance], num_nodes: Array, num_edges: Array
 ) -> tuple[Array, Array]:
-    """Return where the nodes and edges of each graph begin among those of all distinct graphs."""
+    """Return where each graph's nodes and edges begin among those of distinct graphs."""
     number: dict[int, int] = {}
     which = np.asarray([number.setdefault(id(instance), len(number)) for instance in instances])
     _, first = np.unique(which, return_index=True)
