@@ -1,4 +1,4 @@
-"""Additions: edges that a graph does not have and might get."""
+"""Additions: edges that may be added to a graph."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ def pairs_within_two_hops(data: Data, nodes: Sequence[int] = ()) -> Tensor:
     near = (links @ links).tocoo()
     upper = near.row < near.col
     row, column = near.row[upper], near.col[upper]
+    if not len(row):
+        return torch.zeros(2, 0, dtype=torch.long)
     apart = np.asarray(links[row, column]).reshape(-1) == 0
     pairs = np.column_stack([row[apart], column[apart]]).astype(np.int64)
     if nodes:
@@ -53,7 +55,7 @@ def _links(data: Data) -> csr_matrix:
 
 
 def _around(pairs: np.ndarray, links: csr_matrix, nodes: Sequence[int]) -> np.ndarray:
-    """Return the pairs whose nearer end is as few hops from a node as needed to have few."""
+    """Return the pairs nearest to a node: as many hops of them as stay within the limit."""
     hops = shortest_path(links, unweighted=True, indices=list(nodes)).min(axis=0)
     distance = np.minimum(hops[pairs[:, 0]], hops[pairs[:, 1]])
     chosen = pairs[distance == 0]
@@ -65,13 +67,18 @@ def _around(pairs: np.ndarray, links: csr_matrix, nodes: Sequence[int]) -> np.nd
     return chosen
 
 
-def check_pairs(add: Any, data: Data) -> Tensor:
-    """Return the pairs of nodes that a user gives, `[2, A]`.
+def check_pairs(add: Any, data: Data, both: bool) -> Tensor:
+    """Return the pairs of nodes that a user gives, `[2, A]`, each once.
+
+    Args:
+        add: The pairs; `both` makes one of a pair and its reverse.
+        data: The graph.
+        both: Whether an edge leads both ways.
 
     Raises:
-        InputError: If they are no pairs of nodes of the graph.
+        InputError: If they are no pairs of nodes of the graph, or have an edge already.
     """
-    pairs = torch.as_tensor(add).cpu()
+    pairs = _as_tensor(add)
     if pairs.dim() == 2 and pairs.size(0) != 2 and pairs.size(1) == 2:
         pairs = pairs.t()
     integral = not pairs.is_floating_point() and pairs.dtype != torch.bool
@@ -86,7 +93,40 @@ def check_pairs(add: Any, data: Data) -> Tensor:
             f"Expected `add` to name nodes from 0 to {int(data.num_nodes) - 1} "
             f"(got {int(pairs[~inside][0])}). Pass pairs of nodes of this graph."
         )
-    return pairs.long()
+    return _without_repeats(pairs.long(), data, both)
+
+
+def _as_tensor(add: Any) -> Tensor:
+    """Return the pairs that a user gives as a tensor; raise InputError for what is no array."""
+    try:
+        return torch.as_tensor(add).cpu()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(
+            f"Expected `add` to be True or pairs of nodes in shape [2, A] (got {add!r}). Pass a "
+            "tensor like `edge_index`."
+        ) from error
+
+
+def _without_repeats(pairs: Tensor, data: Data, both: bool) -> Tensor:
+    """Return the different pairs, in their order; a second edge between two nodes is refused."""
+    given, joined = (_numbers(ends, data, both) for ends in (pairs, data.edge_index.cpu()))
+    first = np.sort(np.unique(given, return_index=True)[1])
+    double = first[np.isin(given[first], joined)]
+    if len(double):
+        source, target = pairs[:, double[0]].tolist()
+        raise InputError(
+            f"Expected `add` to hold pairs of nodes without an edge (got {source} and {target}, "
+            "which have one). Leave them out."
+        )
+    return pairs[:, torch.from_numpy(first)]
+
+
+def _numbers(ends: Tensor, data: Data, both: bool) -> np.ndarray:
+    """Return a number for each pair of nodes, the same for its reverse if edges lead both ways."""
+    source, target = ends.numpy()
+    if both:
+        source, target = np.minimum(source, target), np.maximum(source, target)
+    return np.asarray(source * int(data.num_nodes) + target)
 
 
 def with_additions(
@@ -106,7 +146,8 @@ def with_additions(
     count, device = pairs.size(1), data.edge_index.device
     pairs = pairs.to(device)
     number = torch.arange(count, device=device) + _next(group)
-    ends = torch.cat([pairs, pairs.flip(0)], dim=1) if both else pairs
+    back = (pairs[0] != pairs[1]) & both  # a self-loop is its own reverse
+    ends = torch.cat([pairs, pairs[:, back].flip(0)], dim=1)
     grown = data.clone()
     grown.edge_index = torch.cat([data.edge_index, ends], dim=1)
     for name, value in data.items():
@@ -116,7 +157,7 @@ def with_additions(
                 known = edge_attr if name == "edge_attr" else None
                 new = _commonest(value) if known is None else known
                 grown[name] = torch.cat([value, new.expand(ends.size(1), *value.shape[1:])])
-    return grown, torch.cat([group, number.repeat(2 if both else 1)])
+    return grown, torch.cat([group, number, number[back]])
 
 
 def _next(group: Tensor) -> int:

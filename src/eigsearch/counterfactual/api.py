@@ -20,7 +20,7 @@ from eigsearch.inputs.instance import Instance
 from eigsearch.inputs.typed_graph import LinkName, NodeName
 from eigsearch.options import takes_options
 from eigsearch.outcomes import check_on_error, explain_each
-from eigsearch.tasks.dataset import count_instances, dataset_instances
+from eigsearch.tasks.dataset import count_instances, dataset_instances, listed
 
 Pairs = bool | Tensor | Sequence[Sequence[int]]
 
@@ -131,9 +131,10 @@ def flip_dataset(
     )  # fmt: skip
     check_pairs_fit(wanted, is_one_graph=isinstance(dataset, Data))
     chosen = shared_options(options)
+    node, link = listed(node), listed(link)  # iterated over twice
     total = count_instances(dataset, node, link)
     if workers is not None or ray is not None:
-        from eigsearch.parallel import explain_many  # one process needs none of it
+        from eigsearch.parallel import explain_many  # not needed in one process
 
         found = explain_many(
             model, dataset, node=node, link=link, target=target, options=chosen, workers=workers,

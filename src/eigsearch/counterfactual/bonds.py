@@ -1,4 +1,4 @@
-"""Bonds: which changes of a molecule RDKit can sanitise."""
+"""Check which changes of a molecule RDKit can sanitise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOND_ORDERS = {"single": 1, "double": 2, "triple": 3, "aromatic": 12}  # as RDKi
 
 
 class BondCheck:
-    """Tells whether a molecule with other bonds can be: whether RDKit sanitises it.
+    """Checks whether RDKit can sanitise a molecule after a change of bonds.
 
     A data set may lack charges, so that RDKit refuses some atoms as they are. They may stay, but
     get no new bond.
@@ -34,7 +34,7 @@ class BondCheck:
         self._refused = _refused_atoms(self._mol)
 
     def allows(self, removed: Iterable[Pair], added: Iterable[Pair]) -> bool:
-        """Return whether these bonds can go, and single ones come."""
+        """Return whether these bonds can be removed and single ones added."""
         from rdkit import Chem
 
         added = list(added)
@@ -87,7 +87,7 @@ def bond_orders(data: Data, bonds: Sequence[str] | None) -> list[str]:
 
 def single_bond(data: Data, bonds: Sequence[str] | None) -> Tensor | None:
     """Return the `edge_attr` of a single bond, `[1, F]`, None if no column stands for it."""
-    if bonds is None or "single" not in bonds:
+    if bonds is None or "single" not in bonds or not isinstance(data.get("edge_attr"), Tensor):
         return None
     first = next((i for i, order in enumerate(bond_orders(data, bonds)) if order == "single"), None)
     if first is not None:

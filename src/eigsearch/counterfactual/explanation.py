@@ -1,4 +1,4 @@
-"""The result: which edges to remove and to add, and what the model says then."""
+"""The result: edges to remove and to add, and the prediction after that."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class FlipExplanation(SubgraphExplanation):
         return {**super().to_dict(), **self.change()}
 
     def change(self) -> dict[str, Any]:
-        """Return what is added and what comes of it, as plain values; `from_change` inverts it."""
+        """Return the fields of the change as plain values; `from_change` inverts it."""
         return {
             **_after(self),
             "additions": self.additions,
@@ -98,7 +98,7 @@ class FlipExplanation(SubgraphExplanation):
 
     @staticmethod
     def from_change(fields: dict[str, Any], change: dict[str, Any]) -> FlipExplanation:
-        """Return the explanation from its fields as any other has them, and from its change.
+        """Return the explanation from the common fields and the fields of the change.
 
         Raises:
             InputError: If the values describe no change.
@@ -138,7 +138,7 @@ class FlipExplanation(SubgraphExplanation):
 
 
 def _after(answer: FlipExplanation) -> dict[str, Any]:
-    """Return what is added, and what the model says then."""
+    """Return the added edges and the prediction after the change."""
     return {
         "flipped": answer.flipped,
         "value_after": answer.value_after if answer.flipped else None,

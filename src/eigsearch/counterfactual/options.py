@@ -1,4 +1,4 @@
-"""The options of a counterfactual: where to, and which changes may lead there."""
+"""The options of a counterfactual: the wanted prediction, and the allowed changes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from torch import Tensor
 from eigsearch._utils.fingerprint import digest_of
 from eigsearch.counterfactual.search import SEARCHES
 from eigsearch.errors import InputError
+from eigsearch.inputs.arguments import parse_value
 from eigsearch.options import Options, make_options
 from eigsearch.search.sizes import check_size
 
-# What a counterfactual shares with other explanations; a search or a ranking is none of it.
+# Options of `explain` that counterfactuals share; searches and rankers are not among them.
 SHARED = (
     *("groups", "reverse", "target_link", "return_type", "task", "arguments", "forward"),
     *("engine", "max_batch_nodes", "max_memory"),
@@ -24,7 +25,7 @@ OTHERS = tuple(f.name for f in fields(Options) if f.name not in SHARED)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FlipOptions:
-    """What is to change, and how. Every field is a keyword of `flip` and `flip_dataset`.
+    """The options of `flip` and `flip_dataset`; every field is a keyword.
 
     Attributes:
         to: The class that is wanted, None for any other; for a regression, the value to cross.
@@ -45,9 +46,10 @@ class FlipOptions:
     bonds: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "to", parse_value("to", self.to))
         check_size(self.max_size, "max_size")
         check_size(self.answers, "answers", "answers")
-        if isinstance(self.add, str):
+        if self.add is None or isinstance(self.add, str):
             raise InputError(
                 f"Expected `add` to be True, False or pairs of nodes (got {self.add!r}). Pass True "
                 "for pairs that share a neighbour."
@@ -77,7 +79,7 @@ class FlipOptions:
 
     @property
     def _molecules(self) -> dict[str, Sequence[str]]:
-        """What is said about molecules."""
+        """The options about molecules."""
         given = {"atoms": self.atoms, "bonds": self.bonds}
         return {name: names for name, names in given.items() if names is not None}
 
@@ -86,7 +88,7 @@ def shared_options(keywords: dict[str, Any]) -> Options:
     """Return the options that a counterfactual shares with other explanations.
 
     Raises:
-        TypeError: If a keyword is an option that a counterfactual does not have, or none at all.
+        TypeError: If a keyword is not an option of counterfactuals.
     """
     for name in keywords:
         if name in OTHERS:
@@ -97,13 +99,13 @@ def shared_options(keywords: dict[str, Any]) -> Options:
         if name not in SHARED:
             known = [*SHARED, "node", "link", "target", *(f.name for f in fields(FlipOptions))]
             raise TypeError(
-                f"Expected a keyword of a counterfactual (got `{name}`). Choose of "
+                f"Expected a keyword of a counterfactual (got `{name}`). Choose from "
                 f"{', '.join(known)}."
             )
     return make_options(keywords)
 
 
 def describe(options: Options, flip: FlipOptions) -> dict[str, Any]:
-    """Return how counterfactuals are obtained as plain values."""
+    """Return the configuration of counterfactuals as plain values."""
     shared = {name: value for name, value in options.describe().items() if name not in OTHERS}
     return {**shared, **flip.describe()}

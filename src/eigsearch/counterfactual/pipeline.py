@@ -1,4 +1,4 @@
-"""The pipeline of counterfactuals: predictions in, the changes that flip them out."""
+"""The pipeline of counterfactuals: find the changes that flip predictions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from eigsearch.pipeline import Pipeline
 
 
 class FlipPipeline:
-    """Finds what flips predictions of one model; used like a `Pipeline`."""
+    """Finds counterfactuals for predictions of one model; used like a `Pipeline`."""
 
     def __init__(self, model: Any, options: Options, flip: FlipOptions) -> None:
         self._pipeline = Pipeline(model, options)
@@ -34,7 +34,7 @@ class FlipPipeline:
         predictor = self._pipeline.predictor
         if self._flip.add is not False:
             _refuse_types(instances)
-        with eval_mode(predictor.model):
+        with eval_mode(predictor.model, predictor.options.forward):
             predicted = predictor.predict(instances)
             questions = [
                 self._pose(original, instance)
@@ -57,13 +57,13 @@ class FlipPipeline:
         )
 
     def _described(self, config: dict[str, Any]) -> dict[str, Any]:
-        """Return how an answer is obtained, without the options that it does not have."""
+        """Return the provenance of an answer, without options that do not apply to it."""
         found = ("called_as", "read_as", "num_outputs", "why_engine")
         return {**self._config, **{name: config[name] for name in found}}
 
 
 def _refuse_types(instances: Sequence[Instance]) -> None:
-    """Raise UnsupportedError for typed graphs: of which type a new edge would be is not known."""
+    """Raise UnsupportedError for typed graphs: the type of a new edge is unknown."""
     if any(isinstance(instance.data, HeteroData) for instance in instances):
         raise UnsupportedError(
             "Expected a graph without types for a counterfactual that adds edges (got a "

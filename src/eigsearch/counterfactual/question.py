@@ -1,4 +1,4 @@
-"""One question: which of the possible changes takes a prediction to another one?"""
+"""Search for the changes that take one prediction to another one."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.search import Curve
 from eigsearch.tasks import level_of
 
-_CELLS = 1 << 24  # entries of keep-rows that are laid out together
+_CELLS = 1 << 24  # the most entries of keep-rows in memory at once
 _NOTHING = np.zeros((1, 0), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A prediction to change, and the toggles that might.
+    """A prediction to change, and the toggles that may be used.
 
     Attributes:
         original: The instance as it is, with its prediction.
         toggles: What may be changed.
-        options: What is wanted.
-        output_type: How outputs are read.
-        provenance: How an answer is obtained.
+        options: The options of the counterfactual.
+        output_type: The interpretation of outputs.
+        provenance: The provenance of answers.
     """
 
     original: PredictedInstance
@@ -95,7 +95,7 @@ class Question:
     def _answers(
         self, flips: Sequence[Flip], score: Tensor
     ) -> EvalCoroutine[list[FlipExplanation]]:
-        """Return an explanation for each set, or the one that says that there is none."""
+        """Return an explanation for each set, or one that says that no set was found."""
         sets = [np.array(flip.toggles, np.int64) for flip in flips] or [_NOTHING[0]]
         asked = [part[None] for toggles in sets for part in (toggles, self._others(toggles))]
         outputs = yield from self._outputs(asked)

@@ -17,10 +17,10 @@ Array = np.ndarray
 
 # Sets of one size are rows of ascending positions, `[n, size]`. Returns the margin of each.
 Evaluate = Callable[[Array], EvalCoroutine[Array]]
-# The same for sets that differ from one by a toggle more, for several such families.
+# The same for several families of sets, each a base set with one more toggle.
 EvaluateGrown = Callable[[list[tuple[Array, Array]]], EvalCoroutine[Array]]
 
-MAX_SUBSETS = 2**18  # sets that the exhaustive search evaluates at most
+MAX_SUBSETS = 2**18  # the most sets that the exhaustive search evaluates
 _BEAM = 4  # sets of each size that are grown further
 _ROWS = 1 << 14  # sets that the exhaustive search lays out together
 
@@ -35,14 +35,14 @@ class Flip:
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """What may be toggled, and what that does.
+    """The search space: the toggles, and functions that evaluate sets of them.
 
     Attributes:
         alone: The margin of each toggle alone.
         removes: Whether each toggle removes, and does not add.
         evaluate: Returns the margins of sets.
         evaluate_grown: Returns the margins of sets with each of some toggles more.
-        allows: Returns whether a set leads to a graph that can be.
+        allows: Returns whether a set leads to a valid graph.
         max_size: The most toggles in a set.
         answers: How many sets to find.
     """
@@ -70,8 +70,8 @@ class Space:
 def greedy_flips(space: Space) -> EvalCoroutine[list[Flip]]:
     """Return small sets that change the prediction, grown toggle by toggle, smallest first.
 
-    Of each size the few sets with the lowest margins grow on, and the few such that only remove. A
-    set that changes the prediction is reduced to its smallest part that still does.
+    This is a beam search: of each size the best few sets, and the best few sets of removals, are
+    extended. A set that changes the prediction is reduced to its smallest part that still does.
     """
     found: list[Flip] = []
     beam = np.zeros((1, 0), np.int64)
@@ -123,7 +123,7 @@ SEARCHES = {"greedy": greedy_flips, "exhaustive": exhaustive_flips}
 
 
 def _best(space: Space, sets: Array, order: Array) -> Array:
-    """Return the sets that grow on: the first few that can be, and the first few removals.
+    """Return the sets to extend: the best few valid ones, and the best few removals.
 
     So what may be added never keeps a set of removals from being found.
     """

@@ -1,4 +1,4 @@
-"""Wording: what changes a prediction in one sentence, the same in Python and on pages."""
+"""Put a counterfactual into one sentence, the same in Python and on pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def flip_sentence(answer: FlipExplanation, class_name: Callable[[int], str], unit: str) -> str:
-    """Return what changes the prediction, its note, and how many other answers there are.
+    """Return a sentence about the change, its note, and the number of other answers.
 
     Args:
         answer: The explanation.
@@ -31,12 +31,23 @@ def _finding(answer: FlipExplanation, class_name: Callable[[int], str], unit: st
     parts = [f"without {_count(removed, unit)}"] if removed else []
     parts += [f"with {_count(added, unit)} more"] if added else []
     regression = is_regression(answer)
-    name = TargetName.of(answer).name if regression else class_name(answer.target)
-    output, before = output_name(answer, name), decimals(answer.value)
+    target = TargetName.of(answer) if regression else TargetName(class_name(answer.target))
+    output, before = output_name(answer, target), decimals(answer.value)
     values = f"{output} = {before}; {' and '.join(parts)} {decimals(answer.value_after)}"
-    if regression or answer.prediction_after is None:
+    if regression:
+        return f"{values}{_side(answer)}."
+    if answer.prediction_after is None:
         return f"{values}."
     return f"{values}, and the prediction is {class_name(int(answer.prediction_after))}."
+
+
+def _side(answer: FlipExplanation) -> str:
+    """Return on which side of the value that a regression was to cross it is now."""
+    to = answer.config.get("to")
+    if to is None or to == answer.value_after:
+        return ""
+    text = f"{to:g}".replace("-", "−")
+    return f", {'above' if answer.value_after > to else 'below'} {text}"
 
 
 def _count(number: int, unit: str) -> str:

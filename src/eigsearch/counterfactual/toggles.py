@@ -28,7 +28,7 @@ class Toggles:
         groups: The group of `instance` that each toggle removes or adds.
         own: The group of the graph as it is that each toggle removes, −1 for an addition.
         pairs: The pair of nodes that each toggle joins, −1 for a removal, `[T, 2]`.
-        bonds: Tells which changes of a molecule can be; None for other graphs.
+        bonds: Checks changes of a molecule; None for other graphs.
     """
 
     instance: PreparedInstance
@@ -56,7 +56,7 @@ class Toggles:
         return torch.from_numpy(pairs.T.reshape(2, -1).copy())
 
     def allow(self, toggles: np.ndarray) -> bool:
-        """Return whether there can be a graph with these changes."""
+        """Return whether these changes lead to a valid graph."""
         if self.bonds is None:
             return True
         removed = self.groups[toggles[self.own[toggles] >= 0]]
@@ -98,18 +98,19 @@ class Toggles:
 def make_toggles(
     predictor: Predictor, original: PredictedInstance, instance: Instance, options: FlipOptions
 ) -> Toggles:
-    """Return what may be changed in the graph of an instance."""
+    """Return the changes that may be made to the graph of an instance."""
     own = np.arange(original.groups.count)
     if options.add is False:
         return Toggles(original, own, own, np.full((len(own), 2), -1))
     data = instance.data
+    groups = make_groups(predictor.options.groups, data).index
+    both = _is_two_way(groups)
     if options.add is True:
         pairs = pairs_within_two_hops(data, original.source_anchors)
     else:
-        pairs = check_pairs(options.add, data)
-    groups = make_groups(predictor.options.groups, data).index
+        pairs = check_pairs(options.add, data, both)
     single = single_bond(data, options.bonds)
-    grown, partition = with_additions(data, groups, pairs, _is_two_way(groups), single)
+    grown, partition = with_additions(data, groups, pairs, both, single)
     toggles = _with_pairs(predictor, original, instance._replace(data=grown), partition)
     return replace(toggles, bonds=bond_check(data, options.atoms, options.bonds))
 

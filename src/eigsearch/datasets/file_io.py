@@ -21,6 +21,7 @@ from eigsearch.errors import InputError
 SAFETENSORS = ".safetensors"
 # What a saved `Data` consists of. Nothing else in a file is ever built, whoever wrote it.
 _SAFE: list[Any] = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
+_MOST_CLASSES = 100_000  # a larger number is no class, and would be given a name like all below it
 _ADVICE = "Save a list of `torch_geometric.data.Data` with `eigsearch.datasets.save_file`."
 
 
@@ -62,7 +63,15 @@ def load_file(path: str | Path, task: Task | None = None) -> GraphDataset:
 
 
 def read_safely(path: Path) -> Any:
-    """Return what `torch.save` wrote: tensors and what holds them, and nothing that runs code."""
+    """Return what `torch.save` wrote: tensors and what holds them, and nothing that runs code.
+
+    Raises:
+        InputError: If the path leads to a pipe or a device, which may never end.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(
+            f"Expected {path} to be a file (got a pipe or a device). Write the content to a file."
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what torch refuses gets a sentence of ours
         return torch.load(path, map_location="cpu", weights_only=True)
@@ -78,6 +87,8 @@ def _read(path: Path) -> Any:
     try:
         with torch.serialization.safe_globals(_classes_to_allow()):
             return read_safely(path)
+    except InputError:
+        raise
     except FileNotFoundError as error:
         raise InputError(
             f"Expected the data file to exist (got {path}). Check the path."
@@ -151,4 +162,5 @@ def count_classes(graphs: Sequence[Data]) -> int:
     """Return one more than the largest class, or 0 if the graphs have no classes."""
     labels = [graph.y for graph in graphs if isinstance(graph.get("y"), Tensor)]
     integral = all(y.numel() and not (y.is_floating_point() or y.is_complex()) for y in labels)
-    return 1 + max(int(y.max()) for y in labels) if labels and integral else 0
+    largest = max(int(y.max()) for y in labels) if labels and integral else -1
+    return 1 + largest if largest < _MOST_CLASSES else 0

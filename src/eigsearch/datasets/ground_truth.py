@@ -25,6 +25,11 @@ def true_edges(explanation: SubgraphExplanation) -> Tensor | None:
     labels = _per_edge(data, "edge_label")
     if labels is None:
         return None
+    if not isinstance(labels, Tensor):
+        raise InputError(
+            "Expected `edge_label` to be a tensor with one value for each edge (got "
+            f"{type(labels).__name__}). Remove it, or make it one."
+        )
     store, number = (data[node[0]], node[1]) if isinstance(node, tuple) else (data, node)
     edges = explanation.flat_edge_mask.numel()
     if labels.shape != (edges,):
@@ -63,7 +68,7 @@ def _true_edges_of_link(explanation: SubgraphExplanation) -> Tensor | None:
     return truth
 
 
-def _per_edge(data: Any, name: str) -> Tensor | None:
+def _per_edge(data: Any, name: str) -> Any:
     """Return an attribute of edges, of all types one after the other; None if it is missing."""
     if not isinstance(data, HeteroData):
         return data.get(name)

@@ -1,4 +1,4 @@
-"""What a person looks at: pages, galleries, comparisons and figures of explanations."""
+"""Pages, galleries, comparisons and figures of explanations."""
 
 from eigsearch.visualization.comparison import comparison_page, save_comparison
 from eigsearch.visualization.explanation import (

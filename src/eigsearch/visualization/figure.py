@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _INCHES = 0.012  # per unit of a drawing: a bond is half an inch long
 _LARGEST = 9.0
 _CURVE_WIDTH = 3.6
+_TITLE_SIZE = 11  # points
 _UNDATED: dict[str, dict[str, None]] = {
     ".svg": {"Date": None},
     ".png": {"Software": None},
@@ -82,15 +83,17 @@ def save_figure(
     path, names = Path(path), names or Names()
     drawing = draw([explanation], names)
     unit = unit_of(drawing)
+    width, height = _extent(drawing)
     with deterministic():
-        figure, graph, curve = _two_panels(*_extent(drawing))
+        text = as_text(sentence(explanation, names, unit))
+        lines = _lines_of(text, width + _CURVE_WIDTH)
+        figure, graph, curve = _two_panels(width, height, len(lines))
         Artist(graph, explanation, drawing).draw()
         if len(explanation.curve):
             plot_curve(explanation, curve, unit)
         else:
             curve.axis("off")
-        text = as_text(sentence(explanation, names, unit))
-        figure.suptitle(text, x=0.02, ha="left", fontsize=11, color=INK)
+        figure.suptitle("\n".join(lines), x=0.02, ha="left", fontsize=_TITLE_SIZE, color=INK)
         return write_figure(figure, path)
 
 
@@ -107,12 +110,29 @@ def write_figure(figure: Figure, path: Path) -> Path:
     return path
 
 
-def _two_panels(width: float, height: float) -> tuple[Figure, Axes, Axes]:
-    """Return a figure, the axes of the graph (size in inches) and the axes of its curve."""
+def _lines_of(text: str, width: float) -> list[str]:
+    """Return the lines of a title that are at most so many inches wide; long words stay whole."""
+    from matplotlib.textpath import TextPath
+
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and TextPath((0, 0), longer, size=_TITLE_SIZE).get_extents().width <= 72 * width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def _two_panels(width: float, height: float, lines: int) -> tuple[Figure, Axes, Axes]:
+    """Return a figure, the axes of the graph (size in inches) and the axes of its curve.
+
+    Above both is room for so many lines of title.
+    """
     from matplotlib.figure import Figure
 
     height = max(height, 2.3)
-    wide, tall = width + _CURVE_WIDTH + 0.3, height + 0.9
+    wide, tall = width + _CURVE_WIDTH + 0.3, height + 0.9 + (lines - 1) * 1.2 * _TITLE_SIZE / 72
     figure = Figure(figsize=(wide, tall))
     graph = figure.add_axes((0.0, 0.45 / tall, width / wide, height / tall))
     curve = figure.add_axes(

@@ -11,10 +11,11 @@ import numpy as np
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.visualization.labels import Names
 from eigsearch.visualization.layout import Positions, layout
-from eigsearch.visualization.link_selection import choose_links
+from eigsearch.visualization.link_selection import MOST_LINKS, choose_links
 from eigsearch.visualization.links import Link, added_links, links_of
 from eigsearch.visualization.molecule import Molecule, Pair, coordinates, read_molecule, ring_sides
 
+_MOST_NODES = 2 * MOST_LINKS  # as many as that many links can join
 _NOTABLE = 0.05  # smallest share of the best score for which a link is drawn first
 
 
@@ -151,11 +152,14 @@ def _drawn_nodes(
 ) -> list[int]:
     """Return the nodes to draw: all of a small graph, else the ends of the drawn links.
 
+    A graph with far more nodes than links is not small: dots without a link would fill the page.
+
     Of a node's explanation only its neighbourhood is drawn, however large the graph is.
     """
     anchors = explanation.flat_anchors
-    if complete and explanation.edges is None and not anchors:
-        return list(range(explanation.flat.num_nodes))
+    num_nodes = explanation.flat.num_nodes
+    if complete and explanation.edges is None and not anchors and num_nodes <= _MOST_NODES:
+        return list(range(num_nodes))
     return sorted({*anchors, *(end for link in links for end in link[:2])})
 
 

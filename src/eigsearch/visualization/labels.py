@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
@@ -81,16 +82,16 @@ class Names:
         return f"class {index}"
 
     def class_of(self, explanation: Any, index: int) -> str:
-        """Return the name of a class of an explanation; of a link that nobody named, that it is."""
+        """Return the name of a class of an explanation; links have default names."""
         known = self.class_names and 0 <= index < len(self.class_names)
         return self.class_name(index) if known else sentences.class_names(explanation)(index)
 
     def target_name(self, explanation: Any) -> TargetName:
-        """Return what the explained class is called, or the value of a regression."""
+        """Return the name of the explained class, or of the value of a regression."""
         default, index = TargetName.of(explanation), explanation.target
         names = self.output_names or ()
         if not is_regression(explanation):
-            return TargetName(self.class_of(explanation, index))
+            return TargetName.of_class(explanation, partial(self.class_of, explanation))
         return TargetName(names[index] if index < len(names) else default.name, self.unit)
 
     def labels(self, data: Data) -> list[str] | None:
@@ -108,15 +109,15 @@ class Names:
 
 
 def graph_field(data: Any, name: str) -> Any:
-    """Return what a graph, with types or without, says of itself under a name; None if nothing."""
+    """Return a graph-level attribute of a graph with or without types; None if missing."""
     return data.to_dict().get(name)
 
 
 def explained_subject(explanation: SubgraphExplanation) -> str:
-    """Return what an explanation of nodes is about, such as "link 3–7"; "" for a graph."""
+    """Return the subject of an explanation, such as "link 3–7"; "" for a graph."""
     return level_of(explanation.anchors).label(explanation.anchors)
 
 
 def output_name(explanation: SubgraphExplanation, names: Names) -> str:
     """Return the name of φ: the probability of a class, or a regression output."""
-    return sentences.output_name(explanation, names.target_name(explanation).name)
+    return sentences.output_name(explanation, names.target_name(explanation))

@@ -88,7 +88,7 @@ def answer(explanation: SubgraphExplanation, drawing: Drawing, names: Names) -> 
         "sizes": _sizes(explanation),
         "curve": _columns(explanation.curve, _thinned(explanation)),
         "found": _columns(explanation.found, range(len(explanation.found))),
-        "reason": reason(explanation),
+        "reason": reason(explanation, unit_of(drawing)),
         "note": explanation.note,
         **_change(explanation, drawing, names),
     }

@@ -18,10 +18,10 @@ def sentence(explanation: SubgraphExplanation, names: Names, unit: str) -> str:
     return sentences.sentence(explanation, names.target_name(explanation), unit)
 
 
-def reason(explanation: SubgraphExplanation) -> str:
-    """Return one sentence on why the explanation has its size."""
+def reason(explanation: SubgraphExplanation, unit: str = "edge") -> str:
+    """Return one sentence on why the explanation has its size, in units of what is counted."""
     if isinstance(explanation, FlipExplanation):
-        return _reason_of_flip(explanation)
+        return _reason_of_flip(explanation, unit)
     if not len(explanation.curve):
         return ""
     curve = explanation.curve
@@ -44,11 +44,11 @@ def reason(explanation: SubgraphExplanation) -> str:
     )
 
 
-def _reason_of_flip(answer: FlipExplanation) -> str:
+def _reason_of_flip(answer: FlipExplanation, unit: str) -> str:
     """Return which changes were looked at."""
     most, additions = answer.config.get("max_size"), answer.additions
     kinds = f"could be removed and {additions} added" if additions else "could be removed"
-    return f"{answer.num_groups} edges {kinds}, at most {most} together; all nodes stay."
+    return f"{answer.num_groups} {unit}s {kinds}, at most {most} together; all nodes stay."
 
 
 def _signed(value: float) -> str:

@@ -9,6 +9,8 @@ import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
+from eigsearch.errors import InputError
+
 MOST_CLASSES = 20  # different whole numbers up to which a column holds classes
 
 
@@ -49,7 +51,20 @@ def read_labels(column: str, values: pa.ChunkedArray) -> Labels:
     Labels(column='active', values=[0, 1, None], class_names=('no', 'yes'))
     >>> read_labels("logS", pa.chunked_array([[-2.5, 1.0]])).class_names
     ()
+
+    Raises:
+        InputError: If the column holds something else, such as lists.
     """
+    try:
+        return _labels(column, values)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(
+            f"Expected column {column!r} to hold labels: numbers or texts (got {values.type}; "
+            f"Arrow says: {str(error).splitlines()[0]}). Choose another column."
+        ) from error
+
+
+def _labels(column: str, values: pa.ChunkedArray) -> Labels:
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_boolean(values.type):

@@ -36,7 +36,8 @@ class GOAt(Method):
         citation="Lu et al., GOAt: Explaining GNNs via Graph Output Attribution, ICLR 2024",
         score_type=ScoreType.SIGNED,
         faithful_to="the paper, checked by its completeness",
-        cost="L + 2 forward and L + 1 backward passes for L layers, twice",
+        cost="a forward and a backward pass for every two factors of a path (messages and gates: "
+        "L + 1 of them with GCN), and one forward pass more, twice",
         deviations=(
             "self-loops that a layer adds are spread over the edges nearby",
             "nodes are ranked for one class, not by the norm over classes",

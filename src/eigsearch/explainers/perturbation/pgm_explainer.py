@@ -51,7 +51,7 @@ class PGMExplainer(Method):
         citation="Vu and Thai, PGM-Explainer, NeurIPS 2020",
         score_type=ScoreType.P_VALUE,
         faithful_to="the authors' code, its faults corrected",
-        cost="2 · `samples` predictions",
+        cost="`samples` predictions for a node, twice as many for a graph",
         deviations=("ranks all nodes instead of cutting at p < 0.05",),
         needs=("node features",),
         seeded=True,

@@ -1,4 +1,4 @@
-"""The drop-in: EiG-Search as an algorithm of `torch_geometric.explain.Explainer`."""
+"""EiG-Search as an algorithm of `torch_geometric.explain.Explainer`."""
 
 from __future__ import annotations
 
@@ -69,10 +69,12 @@ class EiGSearch(ExplainerAlgorithm):
         self.options = make_options({**options})
 
     def supports(self) -> bool:
-        """Tell whether the configuration can be served; the reason why not is logged."""
+        """Return whether the configuration is supported; if not, log the reason."""
         config = self.explainer_config
         if config.node_mask_type is not None and self.options.features is not None:
-            return _refuse("'node_mask_type' sets the option 'features'; leave one of them out")
+            return refuse(
+                self, "'node_mask_type' sets the option 'features'; leave one of them out"
+            )
         return True
 
     def forward(
@@ -98,7 +100,7 @@ class EiGSearch(ExplainerAlgorithm):
     def _inputs(
         self, model: torch.nn.Module, x: Any, edge_index: Any, others: dict[str, Any]
     ) -> Inputs | TypedInputs:
-        """Return what is explained, a graph with types or without.
+        """Return the inputs of the model, for a graph with or without types.
 
         Raises:
             InputError: If there is no link to explain for a model that predicts links.
@@ -128,7 +130,7 @@ class EiGSearch(ExplainerAlgorithm):
         return str(self.model_config.task_level.value)
 
     def _mask_options(self) -> dict[str, Any]:
-        """Return the options that the types of masks stand for."""
+        """Return the options that correspond to the types of masks."""
         config = self.explainer_config
         masks: dict[str, Any] = {}
         if config.node_mask_type is not None:
@@ -197,7 +199,7 @@ class EiGSearch(ExplainerAlgorithm):
             yield from self._pipeline(model, own).explain([instance])
 
     def _pipeline(self, model: torch.nn.Module, options: Options) -> Explains:
-        """Return what explains predictions of the model."""
+        """Return a pipeline for the model."""
         return Pipeline(model, options)
 
     def _options_for(self, model: torch.nn.Module, inputs: Inputs | TypedInputs) -> Options:
@@ -218,8 +220,10 @@ class EiGSearch(ExplainerAlgorithm):
         )
 
 
-def _refuse(reason: str) -> bool:
-    logging.error(f"'EiGSearch' cannot serve this configuration: {reason}.")
+def refuse(algorithm: ExplainerAlgorithm, reason: str) -> bool:
+    """Log why an algorithm cannot serve its configuration, and return False."""
+    name = type(algorithm).__name__
+    logging.error(f"'{name}' cannot serve this configuration: {reason}.")
     return False
 
 

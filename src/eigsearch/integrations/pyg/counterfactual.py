@@ -10,13 +10,13 @@ import torch
 from eigsearch.counterfactual.api import Pairs
 from eigsearch.counterfactual.options import OTHERS, FlipOptions, shared_options
 from eigsearch.counterfactual.pipeline import FlipPipeline
-from eigsearch.integrations.pyg.algorithm import EiGSearch
+from eigsearch.integrations.pyg.algorithm import EiGSearch, refuse
 from eigsearch.options import Options, takes_options
 from eigsearch.pipeline import Explains
 
 
 class CounterfactualSearch(EiGSearch):
-    """What would change the prediction, for PyG's `Explainer`; the options are those of `flip`.
+    """Counterfactuals for PyG's `Explainer`; the options are those of `flip`.
 
     `edge_mask` marks the edges whose removal changes the prediction, `edge_score` how far the
     removal of each alone goes towards it. `flipped`, `value_after` and `prediction_after` say what
@@ -43,6 +43,17 @@ class CounterfactualSearch(EiGSearch):
             to=to, add=add, answers=answers, max_size=max_size, search=search,
             atoms=atoms, bonds=bonds,
         )  # fmt: skip
+
+    def supports(self) -> bool:
+        """Tell whether the configuration can be served: edges alone are changed."""
+        config = self.explainer_config
+        if config.node_mask_type is not None or config.edge_mask_type is None:
+            return refuse(
+                self,
+                "a counterfactual changes edges and no features; pass edge_mask_type='object' "
+                "and leave 'node_mask_type' out",
+            )
+        return True
 
     def _pipeline(self, model: torch.nn.Module, options: Options) -> Explains:
         return FlipPipeline(model, options, self.flip)

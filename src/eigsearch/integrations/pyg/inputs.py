@@ -1,4 +1,4 @@
-"""What PyG's `Explainer` passes for graphs without types, taken apart into single graphs."""
+"""Split the inputs that PyG's `Explainer` passes into single graphs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def link_argument(others: Mapping[str, Any]) -> str:
     """Return the name of the argument that holds the links to predict; "" if there is none.
 
     Raises:
-        InputError: If it is no pair of nodes, `[2]`, nor several, `[2, L]`.
+        InputError: If it is no pair of nodes, `[2]`, nor several, `[2, L]`; or holds none.
     """
     named = [
         name for name, value in others.items() if isinstance(value, Tensor) and "index" in name
@@ -33,6 +33,11 @@ def link_argument(others: Mapping[str, Any]) -> str:
         raise InputError(
             f"Expected `{name}` to have shape [2] or [2, L] (got {list(others[name].shape)}). "
             "Pass the two ends of each link as two rows."
+        )
+    if name and not others[name].numel():
+        raise InputError(
+            f"Expected `{name}` to hold at least one link (got shape {list(others[name].shape)}). "
+            "Pass the two ends of a link."
         )
     return name
 
@@ -170,7 +175,7 @@ class Inputs:
 
     @cached_property
     def graphs(self) -> list[Data]:
-        """Each graph by itself, with what belongs to it of every argument."""
+        """The single graphs, each with its part of every argument."""
         if self.num_graphs == 1:
             return [self.whole]
         return [self._graph(number) for number in range(self.num_graphs)]

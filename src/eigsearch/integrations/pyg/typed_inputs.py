@@ -1,4 +1,4 @@
-"""What PyG's `Explainer` passes for a typed graph: dicts by node type and by edge type."""
+"""The inputs that PyG's `Explainer` passes for a typed graph: dicts by type."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class TypedInputs:
         return self._end_type(0), self._end_type(1)
 
     def _end_type(self, side: int) -> str:
-        """Return the type of one end: that of the nodes which the model looks up there."""
+        """Return the node type of one end of the links, found by calling the model."""
         fitting = list(self.x)
         if len(fitting) > 1 and self.device.type == "cpu":  # elsewhere a bad index is fatal
             found = [kind for kind in fitting if self._ends_at(self.x[kind].size(0), side)]
@@ -176,7 +176,7 @@ class TypedInputs:
         return fitting[0]
 
     def _ends_at(self, size: int, side: int) -> bool:
-        """Return whether the last node of a type of this size can be an end, and none behind it."""
+        """Return whether an end may have the index `size - 1`, and not `size`."""
         ends = self.others[self.link_name].reshape(2, -1)[:, :1].repeat(1, 2)
         ends[side] = torch.tensor([size - 1, size])
         try:
@@ -190,7 +190,7 @@ class TypedInputs:
         return False
 
     def _unequal_ends(self) -> Tensor:
-        """Return a pair of different numbers: a change of one end then is none of the other."""
+        """Return a pair of different numbers: changing one end does not change the other."""
         ends = self.others[self.link_name].reshape(2, -1)
         different = (ends[0] != ends[1]).nonzero().flatten()
         if different.numel():
@@ -215,7 +215,7 @@ class TypedInputs:
         edge_index: dict[EdgeType, Tensor] | None = None,
         links: Tensor | None = None,
     ) -> Tensor:
-        """Return what the model gives, for the user's input where no other is passed."""
+        """Return the output of the model, by default for the user's input."""
         others = self.others if links is None else {**self.others, self.link_name: links}
         edges = self.edge_index if edge_index is None else edge_index
         with torch.no_grad():

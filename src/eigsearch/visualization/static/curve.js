@@ -39,7 +39,8 @@ class CurvePlot {
   }
 
   #valueRange() {
-    const values = this.series.flatMap((one) => one.value).filter((value) => value !== null);
+    const chosen = this.flags.map((flag) => flag.value); // of a search, which may be on no curve
+    const values = [...chosen, ...this.series.flatMap((one) => one.value)].filter(Number.isFinite);
     const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
     const room = (high - low || 1) * 0.06;
     return [low < 0 ? low - room : low, high + room];

@@ -134,6 +134,7 @@ class ExplanationView {
   #buildControls() {
     const { item, parts, sizes } = this;
     parts.controls.hidden = sizes.length < 2;
+    parts["size-keys"].hidden = parts.controls.hidden;
     parts.slider.max = Math.max(sizes.length - 1, 0);
     const step = (by) => this.showSize(sizes[Math.min(Math.max(Number(parts.slider.value) + by, 0), sizes.length - 1)]);
     parts.slider.addEventListener("input", () => step(0));
