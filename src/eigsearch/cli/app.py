@@ -38,7 +38,7 @@ class _CommandGroup(TyperGroup):
             print_error(str(error))
         except BrokenPipeError:  # the reader has closed the pipe, as `… | head` does
             raise SystemExit(0) from None
-        except (ConnectionError, TimeoutError):  # of a network, not of a file
+        except (ConnectionError, TimeoutError):  # a network error, not a file error
             raise
         except OSError as error:
             print_error(unusable_path(error.filename or "every file", error))

@@ -7,6 +7,7 @@ from typing import Any
 from eigsearch import explainers
 from eigsearch.cli.console import print_status
 from eigsearch.datasets import GraphDataset
+from eigsearch.errors import InputError
 from eigsearch.explainers import Method, registry
 from eigsearch.options import Options
 
@@ -26,7 +27,12 @@ def make_ranker(name: str, seed: int) -> Method | None:
     key = registry.resolve_name(name)
     if key == OURS:
         return None
-    method = explainers.get(key)
+    try:
+        method = explainers.get(key)
+    except TypeError as error:
+        raise InputError(
+            f"Expected {name} to be made without arguments (got: {error}). Give them defaults."
+        ) from error
     return explainers.get(key, seed=seed) if method.card.seeded else method
 
 

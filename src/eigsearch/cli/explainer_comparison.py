@@ -23,7 +23,7 @@ _UNLIMITED = 10**9  # failures: what an explainer cannot explain is no error of 
 def compare_explainers(
     names: Iterable[str], run: ExplainRun, seed: int, directory: Path
 ) -> dict[str, dict[str, Any]]:
-    """Return the means of each explainer, with the first reason of its failures as `error`."""
+    """Return the means of each explainer, with the first failure as `error`."""
     return {name: _attempt(name, run, seed, _folder(directory, name)) for name in names}
 
 

@@ -57,7 +57,7 @@ def check_device(device: str | None) -> str | None:
     if device is None:
         return None
     try:
-        torch.zeros(1, device=device) + 1
+        (torch.zeros(1, device=device) + 1).item()
     except (RuntimeError, AssertionError) as error:  # torch without CUDA asserts
         raise InputError(
             f"Expected --device to be one that torch can compute on here (got {device!r}: "
@@ -78,6 +78,22 @@ def describe_model(model: str, arguments: str | None) -> dict[str, Any]:
     return described
 
 
+def load_weights(model: torch.nn.Module, path: str | Path) -> None:
+    """Load weights, also from inside a checkpoint, without unpickling anything but tensors.
+
+    Raises:
+        InputError: If the file cannot be read, or does not fit the model.
+    """
+    path = Path(path)
+    try:
+        state = load_file(path) if path.suffix == ".safetensors" else read_safely(path)
+        model.load_state_dict(_state_dict(state, model))
+    except FileNotFoundError as error:
+        raise InputError(f"Expected --weights to exist (got {path}). Check the path.") from error
+    except Exception as error:  # torch's readers raise whatever a broken file leads them to
+        raise InputError(_wrong_weights(path, error)) from error
+
+
 def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.nn.Module:
     make = import_named(name, "--model", "model")
     try:
@@ -93,7 +109,7 @@ def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.
             "Name a class, or a function that returns a model."
         )
     if weights is not None:
-        _load_weights(model, weights)
+        load_weights(model, weights)
     elif isinstance(make, type) and any(True for _ in model.parameters()):
         print_note(
             f"{name} got no --weights: what is explained are those that it starts with, which are "
@@ -107,23 +123,12 @@ def _parse_arguments(text: str | None) -> dict[str, Any]:
         arguments = json.loads(text or "{}")
         if isinstance(arguments, dict):
             return arguments
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     raise InputError(
-        f"Expected --model-args to be a JSON object (got {text!r}). "
+        f"Expected --model-args to be a JSON object (got {shorten(repr(text), _LONGEST)}). "
         """Write it as '{"hidden": 64}'."""
     )
-
-
-def _load_weights(model: torch.nn.Module, path: Path) -> None:
-    """Load weights without unpickling anything but tensors."""
-    try:
-        state = load_file(path) if path.suffix == ".safetensors" else read_safely(path)
-        model.load_state_dict(_state_dict(state, model))
-    except FileNotFoundError as error:
-        raise InputError(f"Expected --weights to exist (got {path}). Check the path.") from error
-    except Exception as error:  # torch's readers raise whatever a broken file leads them to
-        raise InputError(_wrong_weights(path, error)) from error
 
 
 def _state_dict(content: Any, model: torch.nn.Module) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from eigsearch.errors import InputError
 
-_RANGE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?[1-9]\d*)?)?")
+_RANGE = re.compile(r"(-?\d{1,18})|(-?\d{0,18}):(-?\d{0,18})(?::(-?[1-9]\d{0,17})?)?")
 _FEW = 5  # numbers that an error message lists one by one
 
 

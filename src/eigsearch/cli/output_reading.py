@@ -1,4 +1,4 @@
-"""How the model of a command is called and its output read, decided before the run."""
+"""Decide how the model of a command is called and its output read before the run."""
 
 from __future__ import annotations
 

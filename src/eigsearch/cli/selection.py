@@ -1,4 +1,4 @@
-"""Which predictions of a data set a command is about: graphs, nodes or links."""
+"""Select the predictions that a command explains: graphs, nodes or links."""
 
 from __future__ import annotations
 

@@ -70,16 +70,27 @@ def _model_lines(
 
 
 def _own_model_lines(model: str, weights: Path | None, model_args: str | None) -> list[str]:
-    module, _, name = model.partition(":")
+    module, _, name = model.rpartition(":")
     arguments = f"**{json.loads(model_args)!r}" if model_args else ""
-    lines = [f"from {module} import {name}", f"model = {name}({arguments}).eval()"]
+    lines = [*_import_lines(module, name), f"model = {name}({arguments}).eval()"]
     if weights is None:
         return lines
-    if weights.suffix == ".safetensors":
-        load = f"load_file({_text(weights)})"
-        return [*lines, "from safetensors.torch import load_file", f"model.load_state_dict({load})"]
-    load = f"torch.load({_text(weights)}, weights_only=True)"
-    return [*lines, "import torch", f"model.load_state_dict({load})"]
+    # not torch's own lines: weights may lie inside a checkpoint, under other names
+    load = "from eigsearch.cli.model_loading import load_weights"
+    return [*lines, load, f"load_weights(model, {_text(weights)})"]
+
+
+def _import_lines(module: str, name: str) -> list[str]:
+    """Return the lines that import a class from a module, or from a file."""
+    if not module.endswith(".py"):
+        return [f"from {module} import {name}"]
+    file = Path(module).resolve()
+    path = f"sys.path.append({_text(file.parent)})"
+    lines = ["import sys", path]
+    if file.stem.isidentifier():
+        return [*lines, f"from {file.stem} import {name}"]
+    made = f"{name} = import_module({_text(file.stem)}).{name}"
+    return [*lines, "from importlib import import_module", made]
 
 
 def _text(value: object) -> str:

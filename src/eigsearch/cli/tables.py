@@ -75,7 +75,7 @@ def _sentence(row: store.Row, manifest: store.Manifest, names: Names) -> str:
 
 
 def _kind(row: store.Row) -> str:
-    """Return what a row is about: a graph, a node or a link."""
+    """Return the kind of prediction of a row: graph, node or link."""
     if row.get("link") is not None:
         return "link"
     return "graph" if row["node"] is None else "node"
@@ -107,7 +107,7 @@ def _line(row: store.Row, dataset: GraphDataset) -> list[Any]:
 
 
 def target_name(dataset: GraphDataset, row: store.Row) -> TargetName:
-    """Return what a row explains is called: a class, or a value; its number without a name."""
+    """Return the name of the explained class or value of a row, or its number."""
     regression = row["task"] == "regression"
     names = (dataset.output_names if regression else dataset.class_names) or ()
     target = row["target"]

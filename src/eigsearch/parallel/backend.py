@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral
 from typing import Protocol, TypeVar
 
 from eigsearch.errors import InputError
@@ -49,8 +50,16 @@ def perform(
 
 def check_workers(workers: int | None, ray: str | None = None, num_gpus: float = 0.0) -> None:
     """Raise InputError if no worker would run, and MissingExtraError without Ray."""
-    if workers is not None and workers < 1:
-        raise InputError(f"Expected `workers` to be at least 1 (got {workers}). Pass 1 or more.")
+    if workers is not None and not (isinstance(workers, Integral) and workers >= 1):
+        raise InputError(
+            f"Expected `workers` to be a whole number of at least 1 (got {workers!r}). Pass 1 or "
+            "more."
+        )
+    if ray is not None and not isinstance(ray, str):
+        raise InputError(
+            f"Expected `ray` to be the address of a cluster (got {ray!r}). Pass 'auto' for the "
+            "one of this machine."
+        )
     if num_gpus and ray is None:
         raise InputError(
             f"Expected `num_gpus` together with `ray` (got {num_gpus} without). Only a cluster "

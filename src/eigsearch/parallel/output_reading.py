@@ -1,4 +1,4 @@
-"""How the model of a run is called and its output read, decided before the run is cut in shards."""
+"""Decide how a model is called and its output read before a run is cut into shards."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def settle_reading(
         return options, ""
     read = predictor.output_type
     called = predictor.model_call.called_as(predicted[0].readable)
-    # what only the kind of prediction told, every shard is told by it, and notes so
+    # each shard infers this from the task level itself, and adds the note
     task = options.task if note_on_one_output(read) else read.task
     settled = replace(options, task=task, return_type=read.return_type)
     return settled, f"Called as {called}; read as {read}."

@@ -18,7 +18,7 @@ from eigsearch.parallel.signals import delayed_signals
 from eigsearch.parallel.worker_main import result_of
 from eigsearch.parallel.worker_process import start_process
 
-_DEATHS = 5  # workers that die of a shard before the run stops
+_DEATHS = 5  # workers that may die of one shard before the run stops
 
 
 @dataclass
@@ -126,7 +126,7 @@ class _Pool(Generic[S, R]):
 
 
 def _deadly_shard(exit_code: int | None) -> ModelError:
-    """Return the error for a shard that no worker survives."""
+    """Return the error for a shard that keeps killing workers."""
     if exit_code == -getattr(signal, "SIGBUS", 0) != 0:
         advice = "Look for a data file that was truncated while the run mapped it"
     else:

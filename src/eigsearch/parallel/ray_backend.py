@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from eigsearch.errors import MissingExtraError
+from eigsearch.errors import InputError, MissingExtraError
 from eigsearch.parallel.backend import Job, R, S
 from eigsearch.parallel.pickling import pack
 from eigsearch.parallel.signals import kept_sigterm_handler
 from eigsearch.parallel.worker_main import PackedWorker, result_of
 
 _AUTO = "auto"
-_BLOCKS = 16  # for each actor: Ray handles every block, so few; one is lost with an actor, so many
+_PATIENCE = 30.0  # seconds until a host that does not answer is given up
+_BLOCKS = 16  # blocks per actor: few, as each has overhead; many, as a dead actor loses its block
 
 
 def on_ray(
@@ -80,15 +82,32 @@ class _Connection:
     def _start(self) -> None:
         quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
         try:
+            _check_answers(self._address)
             self._ray.init(address=self._address, **quiet)
-        except ConnectionError:
-            if self._address != _AUTO:
-                raise
+        except (OSError, ValueError) as error:
+            if self._address != _AUTO or not isinstance(error, ConnectionError):
+                raise _no_cluster(self._address, error) from error
             self._ray.init(**quiet)
 
     def __exit__(self, *_: object) -> None:
         if self._ours:
             self._ray.shutdown()
+
+
+def _check_answers(address: str) -> None:
+    """Raise OSError if nothing listens at `host:port`, of which Ray makes sure for minutes."""
+    host, _, port = address.rpartition(":")
+    if port.isdecimal() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+
+
+def _no_cluster(address: str, error: Exception) -> InputError:
+    said = getattr(error, "strerror", None) or str(error)
+    reason = said.split("\n")[0].split(". ")[0].rstrip(".")
+    return InputError(
+        f"Expected {address!r} to be the address of a Ray cluster that runs (got: {reason}). "
+        "Pass host:port as `ray start --head` prints it, or 'auto' for one on this machine."
+    )
 
 
 def import_ray() -> Any:

@@ -25,7 +25,8 @@ from eigsearch.parallel.worker import ExplainJob
 from eigsearch.store import ResultDirectory, Writer
 from eigsearch.tasks.dataset import is_graph, subjects_of
 
-_FEW_FAILURES = 10  # failures that never stop a run, whatever their share
+_LARGEST_SEED = 2**62  # leaves room to add the number of a shard within 64 bits
+_FEW_FAILURES = 10  # this many failures never stop a run
 
 
 class RunError(ModelError):
@@ -127,6 +128,7 @@ def explain_to(
     options = options or Options()
     check_workers(workers, ray, num_gpus)
     _check_max_failures(max_failures)
+    _check_seed(seed)
     source = as_source(data)
     plan = make_plan(source, index, node, target, shard_size, link)
     graph = source if plan.source is None else None
@@ -255,6 +257,13 @@ def make_plan(
     size = default_shard_size(len(items)) if shard_size is None else shard_size
     check_shard_size(size)
     return Plan(items, classes, size, source if about_graphs else None, subject)
+
+
+def _check_seed(seed: int) -> None:
+    if abs(seed) > _LARGEST_SEED:
+        raise InputError(
+            f"Expected `seed` to be a whole number from -2**62 to 2**62 (got {seed}). Pass 0, say."
+        )
 
 
 def _check_max_failures(limit: int | None) -> None:

@@ -47,7 +47,7 @@ class ExplainJob:
     flip: FlipOptions | None = None
 
     def pipeline(self, model: Any) -> Explains:
-        """Return what explains predictions of the model as it is on this worker."""
+        """Return a pipeline for the model on this worker."""
         if self.flip is not None:
             return FlipPipeline(model, self.options, self.flip)
         return Pipeline(model, self.options)

@@ -119,7 +119,7 @@ class ResultDirectory:
         return row_files(self.path)
 
     def reader(self) -> ShardReader:
-        """Return what reads the shards and compares them with their checksums."""
+        """Return a reader that compares the shards with their checksums."""
         return ShardReader(self.path, read_manifest(self.manifest_path))
 
     def rows(self, columns: list[str] | None = None) -> Iterator[pa.Table]:

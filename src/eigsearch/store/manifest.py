@@ -16,7 +16,7 @@ from eigsearch.store.schema import SCHEMA_VERSION
 
 _KEY = "key"
 _DATASET = "dataset"
-_KINDS = ("graphs", "nodes", "links")  # what rows are about
+_KINDS = ("graphs", "nodes", "links")  # kinds of prediction
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,8 @@ class Manifest:
 def read_manifest(path: Path) -> Manifest:
     """Return the manifest that `save` wrote; raise InputError for anything else."""
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("something else than a file")
         values = json.loads(path.read_bytes())
         key = values.pop(_KEY, None)
         manifest = Manifest(**values)
@@ -132,7 +134,7 @@ def _is_list_of_names(value: Any) -> bool:
 
 
 def _instead(path: Path) -> str:
-    """Return what is there instead of the manifest."""
+    """Return a description of what is there instead of the manifest."""
     if path.parent.is_dir():
         return f"one without {path.name}"
     return "a file" if path.parent.exists() else "nothing there"

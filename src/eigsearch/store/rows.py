@@ -13,9 +13,10 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.counterfactual.explanation import FlipExplanation
+from eigsearch.explanation.checks import check_fields, unreadable
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.features import group_names
-from eigsearch.explanation.labels import true_label
+from eigsearch.explanation.labels import is_class, true_label
 from eigsearch.explanation.same_graph import check_same_graph
 from eigsearch.explanation.serialization import (
     agreement_from_plain,
@@ -30,6 +31,11 @@ from eigsearch.search import Curve, NearOptimal, Step
 from eigsearch.search.near_optimal import near_optimal_prefixes
 
 Row = dict[str, Any]
+# Errors raised for values of a wrong type or length.
+_UNREADABLE = (
+    *(KeyError, TypeError, ValueError, RuntimeError, AttributeError, OverflowError),
+    RecursionError,
+)
 
 
 @dataclass(frozen=True)
@@ -70,23 +76,38 @@ def explanation_of(row: Row, config: dict[str, Any], data: Any = None) -> Subgra
 
     Without `data` the graph has its edges and no features; for a node it then has only the edges
     of the computation graph.
+
+    Raises:
+        InputError: The values of the row do not fit together, or it is about another graph.
     """
-    saved, edges = _graph_of(row), None
+    fields = _checked_fields(row, config)
     if data is not None:
         edges = None if row["edge_id"] is None else torch.tensor(row["edge_id"], dtype=torch.long)
-        check_same_graph(data, saved, edges)
-    fields = _fields(row, config, saved if data is None else data, edges)
+        check_same_graph(data, fields["data"], edges)
+        fields |= {"data": data, "edges": edges}
     change = row.get("flip")  # rows of earlier versions have no such column
     if change is not None:
         return FlipExplanation.from_change(fields, change)
     return SubgraphExplanation(**fields)
 
 
-def _fields(row: Row, config: dict[str, Any], data: Any, edges: Tensor | None) -> dict[str, Any]:
+def _checked_fields(row: Row, config: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an explanation; raise InputError where a value is of another one."""
+    try:
+        fields = _fields(row, config)
+        places = row["edge_id"]  # of these edges in the whole graph
+        num_edges = None if places is None else max(places, default=-1) + 1
+    except _UNREADABLE as error:
+        raise unreadable(f"a row of graph {row['index']} with values of a wrong type") from error
+    check_fields(fields, num_edges)
+    return fields
+
+
+def _fields(row: Row, config: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that every explanation has."""
     prediction = row["prediction"]
     return {
-        "data": data,
+        "data": _graph_of(row),
         "target": row["target"],
         "prediction": prediction if row["task"] == "regression" else int(prediction),
         "value": row["value"],
@@ -97,7 +118,7 @@ def _fields(row: Row, config: dict[str, Any], data: Any, edges: Tensor | None) -
         "curve": _curve(row["curve"]),
         "found": _curve(row["found"]),
         **named_columns(row),
-        "edges": edges,
+        "edges": None,
         "engine": row["engine"],
         "config": {
             **config,
@@ -187,7 +208,7 @@ def _numbers(explanation: SubgraphExplanation) -> Row:
     return {
         "size": size,
         "edge_size": explanation.edge_size if explanation.features else size,
-        "sparsity": 1 - size / explanation.num_groups,
+        "sparsity": 1 - size / explanation.num_groups if explanation.num_groups else 0.0,
         "fidelity_plus": plus,
         "fidelity_minus": minus,
         "gain": plus - minus,
@@ -198,11 +219,9 @@ def _graph_columns(explanation: SubgraphExplanation) -> Row:
     view, edges, mask = explanation.flat, explanation.edges, explanation.flat_edge_mask
     ends, mask = view.ends(edges), mask if edges is None else mask[edges]
     data = Data() if view.schema is not None else explanation.data
-    labels = data.get("node_label") if edges is None else None  # a large graph is not repeated
-    smiles = data.get("smiles")
     types = plain_types(view.schema, edges)
     return {
-        "smiles": smiles if isinstance(smiles, str) else None,
+        "smiles": _text(data.get("smiles")),
         "label": true_label(explanation),
         "num_nodes": view.num_nodes,
         "types": None if types is None else json.dumps(types),
@@ -211,8 +230,24 @@ def _graph_columns(explanation: SubgraphExplanation) -> Row:
         "edge_mask": mask,
         "edge_group": explanation.group,
         "edge_id": edges,
-        "node_label": labels if isinstance(labels, Tensor) else None,
+        "node_label": _node_labels(data) if edges is None else None,  # not of a large graph
     }
+
+
+def _text(value: Any) -> str | None:
+    """Return a value if it is a text that can be encoded, else None."""
+    try:
+        return value if isinstance(value, str) and value.encode() else None
+    except UnicodeEncodeError:  # half of a pair of surrogates
+        return None
+
+
+def _node_labels(data: Data) -> Tensor | None:
+    """Return the label of each node as a number, or None if nodes have no such labels."""
+    labels = data.get("node_label")
+    if not isinstance(labels, Tensor) or labels.shape != (data.num_nodes,):
+        return None
+    return None if labels.is_floating_point() or labels.is_complex() else labels.long()
 
 
 def _graph_of(row: Row) -> Any:
@@ -224,7 +259,7 @@ def _graph_of(row: Row) -> Any:
         if row[name] is not None:
             data[name] = row[name]
     if row["label"] is not None and row["node"] is None and row.get("link") is None:
-        is_value = row["task"] == "regression" or not row["label"].is_integer()
+        is_value = row["task"] == "regression" or not is_class(row["label"])
         data.y = torch.tensor([row["label"] if is_value else int(row["label"])])
     if row["node_label"] is not None:
         data.node_label = torch.tensor(row["node_label"], dtype=torch.long)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 4  # one more whenever columns change
+SCHEMA_VERSION = 4  # increase when columns change
 
 
 def _list(kind: pa.DataType) -> pa.DataType:

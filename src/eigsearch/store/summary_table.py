@@ -11,7 +11,7 @@ from eigsearch.store.manifest import Manifest, read_manifest
 from eigsearch.store.reader import rows as read_rows
 from eigsearch.store.rows import Row
 
-TOP = 5  # edges of a line
+TOP = 5  # edges listed per line
 _PLAIN = ("size", "num_groups", "fidelity_plus", "fidelity_minus", "gain", "note", "error")
 
 

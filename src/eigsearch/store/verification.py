@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from eigsearch.errors import InputError
@@ -101,9 +102,21 @@ def _schema_mismatch(folder: str, content: bytes) -> str | None:
         return None
     try:
         found = pq.read_schema(io.BytesIO(content))
-        return None if found.equals(schema, check_metadata=True) else "other columns"
+        if not found.equals(schema, check_metadata=True):
+            return "other columns"
+        return None if folder != ROWS_FOLDER else _wrong_names(content)
     except (pa.ArrowException, OSError) as error:
         return type(error).__name__
+
+
+def _wrong_names(content: bytes) -> str | None:
+    """Return what is wrong with the columns that say what rows are about, or None."""
+    names = pq.read_table(io.BytesIO(content), columns=["index", "link", "link_types"])
+    lengths = [pc.list_value_length(names[column]) for column in ("link", "link_types")]
+    two_ends = all(set(length.to_pylist()) <= {2, None} for length in lengths)
+    untyped = pc.and_(pc.is_null(names["link"]), pc.is_valid(names["link_types"]))
+    sound = two_ends and not names["index"].null_count and not pc.any(untyped).as_py()
+    return None if sound else "rows that name no graph, node or link"
 
 
 def _content(path: Path) -> bytes | None:

@@ -78,7 +78,7 @@ def demo(
 
 
 def _program() -> str:
-    """Return what a shell finds this program by: `make demo` installs it beside its Python."""
+    """Return how to call this program in a shell; `make demo` installs it beside its Python."""
     beside = Path(sys.executable).with_name("eigsearch")
     if shutil.which("eigsearch") or not beside.exists():
         return "eigsearch"

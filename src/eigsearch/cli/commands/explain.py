@@ -97,7 +97,7 @@ def explain(
         options=options,
     )
     if wanted is not None:
-        search, options["max_size"] = None, None  # they are about the change
+        search, options["max_size"] = None, None  # these options describe the change
     options["groups"] = parse_groups(options["groups"])
     options["features"] = parse_features(options["features"])
     columns = Columns(smiles_column, id_column, label_column, featurizer, class_names, unit)
