@@ -1,4 +1,4 @@
-"""Explain a whole data set in the background, what is on the screen first."""
+"""Explain a data set in the background, starting with the rows on the screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eigsearch.store import Row
 
 _QUIET = 0.4  # seconds without a request before background work goes on
 _AGAIN = 0.2  # seconds until a thread that did not end is told again
-_MOST_WANTED = 64  # shards; what scrolled by long ago is explained later
+_MOST_WANTED = 64  # shards requested earlier than these lose their priority
 
 
 class Background:
@@ -60,9 +60,9 @@ class Background:
                     return
                 pending.pop(number)
                 self._explain(number)
-        except SystemExit:  # told to end
+        except SystemExit:  # stopped by `stop`
             return
-        except Exception as error:  # told in the page: a thread has nobody else to tell
+        except Exception as error:  # shown in the page, since a thread cannot raise to a caller
             self.error = reason_of(error)
 
     def _next(self, pending: OrderedDict[int, None]) -> int:

@@ -148,19 +148,22 @@ class GraphEdits:
         ends = [end for key in self.removed_edges | self.added_edges for end in key[:2]]
         owners = [n for n, _ in self.zeroed_features if n != ALL_NODES or keys.schema is not None]
         count, schema = keys.num_nodes, keys.schema
-        wrong = [n for n in (*ends, *self.removed_nodes, *owners) if not 0 <= n < count]
+        named = [(name, _number_of(name, schema)) for name in anchors]
+        numbers = [*(number for _, number in named), *ends, *self.removed_nodes, *owners]
+        wrong = [n for n in numbers if not 0 <= n < count]
         if wrong:
             raise InputError(
                 f"Expected nodes from 0 to {count - 1} (got {wrong[0]}). "
                 "Choose a node that the graph has."
             )
-        for name in anchors:
-            number = name if schema is None else schema.flat_node(name)
+        for name, number in named:
             if number in self.removed_nodes:
                 raise InputError(
                     f"Expected the explained node to stay (got node {node_label(name)} removed). "
                     "Remove another one."
                 )
+        if not count:
+            raise InputError("Expected a graph with nodes (got none). Choose another one.")
         if len(self.removed_nodes) >= count:
             raise InputError(
                 f"Expected at least one node to stay (got {count} removed). Bring one back."
@@ -197,6 +200,11 @@ class GraphEdits:
                     f"Expected a feature from 0 to {width - 1} (got {column}). "
                     "Choose a column that `x` has."
                 )
+
+
+def _number_of(name: NodeName, schema: Schema | None) -> int:
+    """Return the number of a node, in a typed graph through all types."""
+    return int(name) if schema is None else schema.flat_node(name)  # type: ignore[arg-type]
 
 
 def _typed_form(keys: EdgeKeys) -> str:

@@ -81,6 +81,7 @@ def _flat(table: pa.Table) -> pa.Table:
 def snippet(session: Session, edited_item: EditedItem) -> str:
     """Return Python code that repeats the explanation on the screen."""
     item, subject = edited_item.item, session.items.subject(edited_item.item)
+    session.items.row(item)  # raises for a number that the data set does not have
     lines = list(session.origin) or ["# `model` and `graphs` are what you passed to studio()."]
     lines = ["import eigsearch", *lines, "", f"data = graphs[{0 if subject else item}]"]
     about = "".join(f", {name}={value!r}" for name, value in subject.items())

@@ -1,4 +1,4 @@
-"""What the predictions of a data set are about: graphs, nodes or links, by row or by name."""
+"""The predictions of a data set: graphs, nodes or links, by row or by name."""
 
 from __future__ import annotations
 

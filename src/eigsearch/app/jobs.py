@@ -5,13 +5,12 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
+from torch.overrides import TorchFunctionMode
 
 from eigsearch import explainers
 from eigsearch.app.page_data import comparison_data
@@ -40,7 +39,7 @@ class Job:
         methods: Names of explainers and searches, in their order.
         done: What is finished: the name, and an error or None.
         running: The name of the method that runs now.
-        stage: What it does at present, if it is not explaining.
+        stage: The current stage, if it is not explaining.
         result: Page data once at least one method is finished.
     """
 
@@ -118,7 +117,7 @@ class Jobs:
         try:
             with self.session.active.interactive():
                 self._compare(job, edited_item)
-        except Exception as error:  # whatever it is belongs in the page, not in a dead thread
+        except Exception as error:  # shown in the page, since a thread cannot raise to a caller
             job.error = reason_of(error)
         job.running, job.finished = None, True
 
@@ -135,12 +134,10 @@ class Jobs:
                 explanation = self._explain(job, method, graph.data, subject, target)
                 target = explanation.target
                 found[display_name(method)] = explanation
-                base = session.base_drawing(edited_item.item)
-                added = edited_item.edits.added_edges
-                job.result = comparison_data(session, base, graph, found, added)
-            except Cancelled:
-                return
+                job.result = comparison_data(session, edited_item, graph, found)
             except Exception as failure:
+                if job.cancel.is_set():  # whatever became of it on its way up
+                    return
                 error = reason_of(failure)
             job.done.append((method, error))
 
@@ -149,11 +146,11 @@ class Jobs:
     ) -> SubgraphExplanation:
         kind, _, name = method.partition(":")
         model = copy_of(self.session.model)
-        if kind == "search":
-            return self.session.explain(data, subject, target, model=model, search=name)
-        if name == _OURS:
-            return self.session.explain(data, subject, target, model=model)
-        with _stopping_when(model, job.cancel):
+        with _StoppingWhen(job.cancel):
+            if kind == "search":
+                return self.session.explain(data, subject, target, model=model, search=name)
+            if name == _OURS:
+                return self.session.explain(data, subject, target, model=model)
             if self._rankers.has_to_train(name):
                 job.stage = f"training on {self._rankers.part}"
                 self._rankers.train(name, model)
@@ -198,22 +195,17 @@ def display_name(method: str) -> str:
     return explainers.get(name).name
 
 
-@contextmanager
-def _stopping_when(model: Any, cancel: threading.Event) -> Iterator[None]:
-    """Make every call of a model inside the block end the job once it is cancelled."""
-    if not isinstance(model, torch.nn.Module):
-        yield
-        return
-    hook = model.register_forward_pre_hook(_cancelling(cancel))
-    try:
-        yield
-    finally:
-        hook.remove()
+class _StoppingWhen(TorchFunctionMode):
+    """Make every torch function that this thread calls end the job once it is cancelled.
 
+    A search may score a hundred thousand candidates without a call of the model.
+    """
 
-def _cancelling(cancel: threading.Event) -> Callable[..., None]:
-    def check(*_: Any) -> None:
-        if cancel.is_set():
+    def __init__(self, cancel: threading.Event) -> None:
+        super().__init__()
+        self.cancel = cancel
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if self.cancel.is_set():
             raise Cancelled("The comparison was cancelled.")
-
-    return check
+        return func(*args, **(kwargs or {}))

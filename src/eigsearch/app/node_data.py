@@ -1,4 +1,4 @@
-"""One node of a graph as the page shows it: features, neighbours, and what to explain next."""
+"""Describe one node for the page: features, neighbours, and what to explain next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render the page of the studio: the view of the static pages, and what edits it."""
+"""Render the page of the studio: the view of static pages, and the editor."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ FILES = PageFiles(
 
 def studio_page(session: Session) -> str:
     """Return the HTML page of a session."""
-    title = session.names.title or "Studio"
-    return render_files(FILES, f"{title} · Studio", page_info(session))
+    info = page_info(session)
+    return render_files(FILES, f"{info['title']} · Studio", info)
 
 
 def page_info(session: Session) -> dict[str, Any]:
-    """Return what the page has to know before it asks anything."""
+    """Return the information that the page needs at its start."""
     return {
         "title": session.names.title or "Your data",
         "model": type(session.model).__name__,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from math import isnan
 from typing import Any
 
 from eigsearch.app.edge_keys import EdgeKey
@@ -10,6 +11,7 @@ from eigsearch.app.edits import EditedGraph
 from eigsearch.app.items import Item
 from eigsearch.app.session import Answer, EditedItem, Session
 from eigsearch.explanation.explanation import SubgraphExplanation
+from eigsearch.explanation.labels import is_class
 from eigsearch.visualization.colors import method_style
 from eigsearch.visualization.explanation import explanation_item
 from eigsearch.visualization.graph_drawing import Drawing, redraw
@@ -26,7 +28,11 @@ def answer_data(session: Session, edited_item: EditedItem, result: Answer) -> di
     configuration = Configuration()
     configuration.add(result.explanation)
     return {
-        "item": {**item, "title": title_of(session, edited_item.item)},
+        "item": {
+            **item,
+            **_link_label(session, edited_item.item),
+            "title": title_of(session, edited_item.item),
+        },
         "scores": result.scores,
         "classes": list(session.class_names),
         "outputs": _output_names(session, result),
@@ -71,6 +77,14 @@ def explanation_in_layout(
     }
 
 
+def _link_label(session: Session, item: Item) -> dict[str, Any]:
+    """Return the label of a link: explanations know those of graphs and nodes, not of links."""
+    if session.level != "link":
+        return {}
+    label = session.label(item)
+    return {"truth": None if isnan(label) else int(label) if is_class(label) else label}
+
+
 def _key(link: Link, drawing: Drawing, graph: EditedGraph) -> str:
     """Return what edits name a link by, as the address of the page has it."""
     key = (drawing.nodes[link.start], drawing.nodes[link.end])
@@ -79,14 +93,14 @@ def _key(link: Link, drawing: Drawing, graph: EditedGraph) -> str:
 
 def comparison_data(
     session: Session,
-    base: Drawing,
+    edited_item: EditedItem,
     graph: EditedGraph,
     found: Mapping[str, SubgraphExplanation],
-    added_edges: Collection[EdgeKey] = (),
 ) -> dict[str, Any]:
     """Return several explanations of one edited graph, as the comparison page shows them."""
     first = next(iter(found.values()))
-    drawing = redraw(base, first, graph.node_ids, added_edges)
+    base, label = session.base_drawing(edited_item.item), _link_label(session, edited_item.item)
+    drawing = redraw(base, first, graph.node_ids, edited_item.edits.added_edges)
     configuration = Configuration()
     for explanation in found.values():
         configuration.add(explanation)
@@ -98,7 +112,12 @@ def comparison_data(
         "graph": picture(drawing, anchors),
         "unit": unit_of(drawing),
         "answers": [
-            {"name": name, "dash": style.dash, **answer(explanation, drawing, session.names)}
+            {
+                "name": name,
+                "dash": style.dash,
+                **answer(explanation, drawing, session.names),
+                **label,
+            }
             for (name, explanation), style in zip(found.items(), styles, strict=True)
         ],
         "colours": [[style.colour.light, style.colour.dark] for style in styles],

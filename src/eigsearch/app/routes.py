@@ -31,10 +31,14 @@ from eigsearch.inputs.arguments import parse_link, parse_node
 from eigsearch.inputs.typed_graph import plain_name
 from eigsearch.outcomes import reason_of
 
-_MOST_ROWS = 200  # of the table in one answer
-_MOST_SEARCHED = 20_000  # molecules that one search looks at
+_MOST_ROWS = 200  # rows of the table per response
+_MOST_SEARCHED = 20_000  # the most molecules that one search checks
 _LONGEST_NAME = 400  # characters of a node or link that a user writes
 _SEARCHES = 32  # results of searches that stay available
+_REFUSALS = {
+    404: "Nothing is served here. Open the address that the studio printed.",
+    405: "This method is not served here. Open the address that the studio printed.",
+}
 
 
 class StudioApp:
@@ -82,6 +86,7 @@ class StudioApp:
             "rows": [self._row(item) for item in shown],
             "classes": list(self.session.class_names),
             "known": table.num_known,
+            "failed": int(table.failed.sum()),
             "count": table.count,
             "problem": self.background.error,
         }
@@ -107,9 +112,14 @@ class StudioApp:
         return {"found": len(self._searches[text]), "note": note}
 
     def find_motifs(self, request: Request, body: Any) -> dict[str, Any]:
-        """Find the motifs of the explanations so far."""
+        """Find the motifs of the first explanations, or search more of them for a known list."""
         with self.session.active.interactive():
-            return motif_data(self.session, *self.motifs.search())
+            if "list" in body:
+                number = _field(body, "list", int)
+                return self.motifs.progress(number, self.motifs.extend(number))
+            number, found = self.motifs.search()
+            motifs = motif_data(self.session, number, found)
+            return {**self.motifs.progress(number, found), "motifs": motifs}
 
     def answer(self, request: Request, body: Any) -> dict[str, Any]:
         """Predict and explain an item after edits."""
@@ -185,7 +195,7 @@ class StudioApp:
     def _edited_item(self, body: Any) -> EditedItem:
         item = self._item(body)
         target = body.get("target")
-        if target is not None and not (isinstance(target, int) and 0 <= target < 10**6):
+        if target is not None and not (type(target) is int and 0 <= target < 10**6):
             raise InputError("Expected `target` to be a class (got another value). Leave it out.")
         return EditedItem(item, GraphEdits.from_json(body.get("edits", {})), target)
 
@@ -204,13 +214,23 @@ class StudioApp:
         """Return a row of the table, with what it is called and the address of its page."""
         session = self.session
         name = session.source.name(item) if session.level == "graph" else title_of(session, item)
-        return {**session.table.entry(item), "name": name, "address": session.items.address(item)}
+        entry = {**session.table.entry(item), "name": name, "address": session.items.address(item)}
+        row = session.cache.row(item) if entry["failed"] else None
+        return entry if row is None else {**entry, "reason": row["error"]}
 
 
 def make_app(session: Session) -> tuple[Starlette, StudioApp]:
     """Return the web application of a session, and what answers its requests."""
     studio = StudioApp(session)
-    return Starlette(routes=studio.routes()), studio
+    app = Starlette(routes=studio.routes(), exception_handlers={HTTPException: _refused})
+    app.router.redirect_slashes = False
+    return app, studio
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    sentence = _REFUSALS.get(error.status_code, error.detail)
+    return Response(sentence + "\n", error.status_code, media_type="text/plain")
 
 
 def _json(

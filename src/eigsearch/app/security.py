@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse
 
 LARGEST_BODY = 64 * 1024  # bytes; a thousand edits take a quarter of it
 _TOO_LARGE = "The request is too large."
+_OWN_SITES = {b"same-origin", b"none"}
 _METHODS = ("GET", "HEAD", "POST", "DELETE")
 
 Message = MutableMapping[str, Any]
@@ -54,13 +55,7 @@ class Guard:
         headers = {name.lower(): value for name, value in scope["headers"]}
         if not self._known_host(headers.get(b"host", b"")):
             return _refuse(403, "Open the address that the studio printed.")
-        origin = headers.get(b"origin")
-        if origin is not None and not self._known_origin(origin):
-            return _refuse(403, "Requests of other sites are not answered.")
-        if (
-            headers.get(b"sec-fetch-site", b"none") == b"cross-site"
-            and scope["path"].count("/") > 2
-        ):
+        if not _from_the_page(scope, headers[b"host"]):
             return _refuse(403, "Requests of other sites are not answered.")
         if not self._has_token(scope["path"]):
             return _refuse(404, "Open the address that the studio printed, token included.")
@@ -75,13 +70,20 @@ class Guard:
         name = re.fullmatch(rb"(\[[0-9a-f:]+\]|[^:\[\]]+)(:\d{1,5})?", host)
         return name is not None and name[1].decode("latin-1").lower() in self.hosts
 
-    def _known_origin(self, origin: bytes) -> bool:
-        scheme, _, host = origin.partition(b"://")
-        return scheme == b"http" and self._known_host(host)
-
     def _has_token(self, path: str) -> bool:
         first, separator, _ = path[1:].partition("/")
         return bool(separator) and hmac.compare_digest(first.encode(), self.token.encode())
+
+
+def _from_the_page(scope: Message, host: bytes) -> bool:
+    """Return whether no header shows another origin; another port is another origin.
+
+    The page itself may be opened from anywhere, as a link or in the frame of a notebook.
+    """
+    origins = {value.lower() for name, value in scope["headers"] if name.lower() == b"origin"}
+    sites = {value for name, value in scope["headers"] if name.lower() == b"sec-fetch-site"}
+    is_page = scope["path"].count("/") <= 2
+    return origins <= {b"http://" + host.lower()} and (is_page or sites <= _OWN_SITES)
 
 
 def _refuse(status: int, sentence: str) -> PlainTextResponse:

@@ -1,4 +1,4 @@
-"""Serve a session on this machine: socket, token, threads, and an end to all of them."""
+"""Serve a session on this machine: manage its socket, token and threads."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _bind(port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOST, port))
-        listener.listen(128)  # who comes before the server runs waits, and is not refused
+        listener.listen(128)  # early requests wait until the server runs instead of being refused
     except (OSError, OverflowError):
         listener.close()
         raise

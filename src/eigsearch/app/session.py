@@ -66,7 +66,7 @@ class EditedItem:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model says about an edited item, and why.
+    """The prediction of an edited item, and its explanation.
 
     Attributes:
         graph: The edited graph.
@@ -84,7 +84,7 @@ class Answer:
 
 
 class Session:
-    """A model and a data set that are asked about.
+    """A model and a data set opened in the studio.
 
     Attributes:
         model: The model.
@@ -169,7 +169,7 @@ class Session:
         return float(label) if known else float("nan")
 
     def answer(self, edited_item: EditedItem) -> Answer:
-        """Return the prediction and the explanation of a edited_item.
+        """Return the prediction and the explanation of an edited item.
 
         Raises:
             EigsearchError: If an edit or the model is at fault.
@@ -274,5 +274,5 @@ def copy_of(model: Any) -> Any:
     """Return a copy for another thread, or the model itself if it cannot be copied."""
     try:
         return copy.deepcopy(model)
-    except Exception:  # whatever a user's class raises: threads may share a model as well
+    except Exception:  # a user's class may raise anything; threads can share the model instead
         return model

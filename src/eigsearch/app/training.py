@@ -51,7 +51,7 @@ class Rankers:
 
     @property
     def part(self) -> str:
-        """What is trained on, in words."""
+        """A description of the training data."""
         if self.session.level != "graph":
             return f"{self.session.level}s of the graph"
         count = min(self.session.count, MOST_GRAPHS)

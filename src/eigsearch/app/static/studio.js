@@ -12,10 +12,11 @@ async function route() {
   document.getElementById("triage").hidden = Boolean(state);
   document.getElementById("workbench").hidden = !state;
   if (state) {
-    if (workbench.state?.toString() !== state.toString()) await workbench.open(state);
+    if (workbench.wanted?.toString() !== state.toString()) await workbench.open(state);
     return;
   }
   workbench.close();
+  document.title = `${info.title} · Studio`;
   triage.render();
   if (wasOpen) scrollTo(0, scrolled);
 }

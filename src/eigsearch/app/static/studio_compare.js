@@ -12,11 +12,12 @@ class CompareCard {
     }
     parts.run.addEventListener("click", () => this.#run());
     parts.cancel.addEventListener("click", () => this.cancel());
+    addEventListener("pagehide", () => this.cancel()); // nobody waits for it any more
   }
 
   // Another graph is on the screen: what was computed is not about it.
   forget() {
-    if (this.job && !this.job.finished) this.cancel();
+    this.cancel();
     this.job = null;
     this.parts.job.replaceChildren();
     this.parts.comparison.hidden = true;
@@ -24,7 +25,12 @@ class CompareCard {
   }
 
   async cancel() {
-    if (this.job) await ask(`api/jobs/${this.job.id}`, undefined, { method: "DELETE" });
+    if (!this.job || this.job.finished) return;
+    try {
+      await ask(`api/jobs/${this.job.id}`, undefined, { method: "DELETE", keepalive: true });
+    } catch (error) {
+      this.#tell(error);
+    }
   }
 
   async #run() {
@@ -34,8 +40,14 @@ class CompareCard {
       this.job = await ask("api/compare", { ...this.stateNow().request(), methods });
       await this.#follow(this.job.id);
     } catch (error) {
-      this.parts.job.replaceChildren(make("li", { class: "wrong" }, error.message));
+      this.#tell(error);
     }
+  }
+
+  #tell(error) {
+    this.parts.job.replaceChildren(make("li", { class: "wrong" }, error.message));
+    this.parts.run.disabled = false;
+    this.parts.cancel.disabled = true;
   }
 
   async #follow(id) {

@@ -17,8 +17,11 @@ class ExportCard {
 
   async show() {
     if (!this.root.open) return;
-    const { code } = await ask("api/snippet", this.stateNow().request());
-    this.parts.code.textContent = code;
+    try {
+      this.parts.code.textContent = (await ask("api/snippet", this.stateNow().request())).code;
+    } catch (error) {
+      this.onProblem(error.message);
+    }
   }
 
   async #save(kind) {

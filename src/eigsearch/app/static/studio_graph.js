@@ -1,16 +1,18 @@
 // The workbench: one prediction, its explanation, and what becomes of both when the graph changes.
 
+const NOWHERE = { past: [], future: [], wanted: null };
+
 class Workbench {
   constructor(info, triage) {
     Object.assign(this, { info, triage, parts: partsOf(document.getElementById("workbench")) });
-    Object.assign(this, { past: [], future: [], state: null, showsOriginal: false });
+    Object.assign(this, { ...NOWHERE, settled: NOWHERE, state: null, showsOriginal: false });
     this.canvas = new Canvas({
       cut: (key) => this.toggle("removed_edges", key),
       cutLink: (link) => this.#cutLink(link),
       choose: (node) => this.#choose(this.shown.item.nodes[node]),
       connect: (from, to) => this.#connect(this.shown.item.nodes[from], this.shown.item.nodes[to]),
     });
-    this.prediction = new PredictionCard(info, (target) => this.change(this.state.withTarget(target)));
+    this.prediction = new PredictionCard(info, (target) => this.change(this.wanted.withTarget(target)));
     this.node = new NodeCard(info, {
       toggle: (kind, key) => this.toggle(kind, key),
       connect: (from, to) => this.#connect(from, to),
@@ -24,88 +26,110 @@ class Workbench {
     addEventListener("keydown", (event) => this.#key(event));
   }
 
-  // Shows a state that the address names.
+  // Shows a state that the address names. Edits that do not fit are left out, and said to be.
   async open(state) {
-    if (this.state?.address !== state.address) {
-      Object.assign(this, { past: [], future: [], original: null, showsOriginal: false });
-      this.canvas.zoom = null;
-      this.canvas.chosen = null;
-      this.node.forget();
-      this.compare.forget();
-      scrollTo(0, 0);
-    }
+    const course = this.state?.address === state.address ? this : NOWHERE;
     this.opened = state;
     this.#showBeside();
-    await this.#load(state);
+    const shown = await this.#go({ past: course.past, future: course.future, wanted: state });
+    if (shown === false) await this.#fallBack(state, this.parts.notice.textContent);
+  }
+
+  // To what is on the screen, or to the graph without edits that do not fit, with the reason why.
+  async #fallBack(refused, reason) {
+    if (!this.state && refused.toString() === refused.address) return; // there is nothing else
+    if (this.state) this.opened = this.state;
+    else await this.open(new EditState(refused.subject));
+    showNotice(this.parts.notice, reason);
+    this.#showBeside();
   }
 
   close() {
     this.request?.abort();
     this.view?.close();
     this.compare.forget();
-    Object.assign(this, { state: null, view: null, opened: null });
+    showNotice(this.parts.notice, "");
+    Object.assign(this, { ...NOWHERE, settled: NOWHERE, state: null, view: null, opened: null });
   }
 
   // Goes to another state of the same graph, which undo takes back.
-  async change(next) {
-    const before = this.state;
-    if (await this.#load(next)) {
-      this.past.push(before);
-      this.future = [];
-      this.#showBar();
-    }
+  change(next) {
+    return this.#go({ past: [...this.past, this.wanted], future: [], wanted: next });
   }
 
   toggle(kind, key) {
-    return this.change(this.state.toggled(kind, key));
+    return this.change(this.wanted.toggled(kind, key));
   }
 
-  async undo() {
-    const before = this.state;
-    if (this.past.length && (await this.#load(this.past.pop()))) this.future.push(before);
+  undo() {
+    const { past, future, wanted } = this;
+    if (past.length) return this.#go({ past: past.slice(0, -1), future: [...future, wanted], wanted: past.at(-1) });
+  }
+
+  redo() {
+    const { past, future, wanted } = this;
+    if (future.length) return this.#go({ past: [...past, wanted], future: future.slice(0, -1), wanted: future.at(-1) });
+  }
+
+  // An edit builds on the one before it, whose answer may still be on its way. What the server
+  // refuses is forgotten, back to what is on the screen.
+  async #go(course) {
+    Object.assign(this, course);
     this.#showBar();
-  }
-
-  async redo() {
-    const before = this.state;
-    if (this.future.length && (await this.#load(this.future.pop()))) this.past.push(before);
+    const shown = await this.#load(course.wanted);
+    if (shown) this.settled = course;
+    if (shown === false) Object.assign(this, this.settled);
     this.#showBar();
+    return shown;
   }
 
-  // Asks for a state and shows it; what is on the screen stays if the server refuses.
+  // Asks for a state and shows it. False if the server refuses, and null if something else was
+  // asked for meanwhile: what is on the screen stays.
   async #load(state) {
     this.request?.abort();
     const request = (this.request = new AbortController());
     const wait = setTimeout(() => this.parts.view.classList.add("waiting"), 250);
     try {
-      const fresh = this.original?.target !== state.target || !this.original;
+      const known = this.original?.address === state.address && this.original.target === state.target;
+      const fresh = !known;
       const began = performance.now();
       const [answer, original] = await Promise.all([
         ask("api/answer", state.request(), { signal: request.signal }),
         fresh && state.count ? ask("api/answer", state.original().request(), { signal: request.signal }) : null,
       ]);
-      if (request.signal.aborted) return false;
-      if (fresh) this.original = { target: state.target, answer: original ?? answer };
+      if (request.signal.aborted) return null;
+      if (fresh) this.original = { address: state.address, target: state.target, answer: original ?? answer };
       showNotice(this.parts.notice, "");
       this.#take(state, answer, performance.now() - began);
       return true;
     } catch (error) {
-      if (error.name === "AbortError") return false;
+      if (error.name === "AbortError") return null;
       showNotice(this.parts.notice, error.message);
       if (this.state) history.replaceState(null, "", `#${this.state}`);
       return false;
     } finally {
       clearTimeout(wait);
-      this.parts.view.classList.remove("waiting");
+      if (this.request === request) this.parts.view.classList.remove("waiting");
     }
   }
 
   #take(state, answer, roundTrip) {
+    if (this.state?.address !== state.address) this.#leave();
     if (this.state && this.state.toString() !== state.toString()) this.compare.forget();
     Object.assign(this, { state, answer, roundTrip, showsOriginal: false });
     if (location.hash !== `#${state}`) history.replaceState(null, "", `#${state}`);
+    document.title = `${answer.item.title} · ${this.info.title} · Studio`;
     this.#render();
     this.exports.show();
+  }
+
+  // Another prediction comes on the screen: what was chosen is not about it.
+  #leave() {
+    this.canvas.zoom = null;
+    this.canvas.chosen = null;
+    this.node.forget();
+    this.compare.forget();
+    scrollTo(0, 0);
   }
 
   #render() {
@@ -131,7 +155,7 @@ class Workbench {
     root.querySelector(".stage").before(this.bar.root);
     root.querySelector(".side").prepend(this.prediction.root, this.node.root);
     root.querySelector(".columns").after(this.compare.root, this.exports.root);
-    root.querySelector(".keys").replaceChildren("Keys: ", make("kbd", {}, "Delete"), " removes the edge of a row of the ranking, ", make("kbd", {}, "Ctrl"), " ", make("kbd", {}, "Z"), " undoes, ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " change the size, ", make("kbd", {}, "Esc"), " returns to the table.");
+    root.querySelector(".keys").replaceChildren("Keys: ", make("kbd", {}, "Delete"), ` removes the ${wordsOf(this.shown.item).edge} of a row of the ranking, `, make("kbd", {}, "Ctrl"), " ", make("kbd", {}, "Z"), " undoes, ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " change the size, ", make("kbd", {}, "Esc"), " returns to the table.");
   }
 
   #buildBar() {
@@ -139,7 +163,7 @@ class Workbench {
     const { parts } = this.bar;
     parts.undo.addEventListener("click", () => this.undo());
     parts.redo.addEventListener("click", () => this.redo());
-    parts.reset.addEventListener("click", () => this.change(this.state.original()));
+    parts.reset.addEventListener("click", () => this.change(this.wanted.original()));
     parts.original.addEventListener("click", () => {
       this.showsOriginal = !this.showsOriginal;
       this.#render();
@@ -165,20 +189,24 @@ class Workbench {
   }
 
   #cut(key) {
-    return this.toggle(this.state.has("added_edges", key) ? "added_edges" : "removed_edges", key);
+    return this.toggle(this.wanted.has("added_edges", key) ? "added_edges" : "removed_edges", key);
   }
 
   // Takes away, one by one, the edges without which the prediction is another.
   async #flip() {
     const { flip } = this.bar.parts;
+    let played = this.wanted;
     flip.disabled = true;
     try {
-      const { removed_edges: pairs, note } = await ask("api/flip", this.state.request());
+      const { removed_edges: pairs, note } = await ask("api/flip", played.request());
       for (const pair of pairs) {
-        await this.#cut(pair.join("."));
+        if (this.wanted !== played) return; // the user went on alone
+        const shown = this.#cut(pair.join("."));
+        played = this.wanted;
+        await shown;
         await new Promise((resolve) => setTimeout(resolve, 350));
       }
-      if (!pairs.length) showNotice(this.parts.notice, note);
+      if (!pairs.length && this.wanted === played) showNotice(this.parts.notice, note);
     } catch (error) {
       showNotice(this.parts.notice, error.message);
     } finally {
@@ -189,7 +217,7 @@ class Workbench {
   // A new edge between two nodes, or one that was removed back.
   #connect(from, to) {
     const key = this.info.typed ? this.#typedKey(from, to) : pairKey(from, to, Boolean(this.shown.item.arrow));
-    if (key) this.toggle(this.state.has("removed_edges", key) ? "removed_edges" : "added_edges", key);
+    if (key) this.toggle(this.wanted.has("removed_edges", key) ? "removed_edges" : "added_edges", key);
   }
 
   // The edge between two nodes of a typed graph: of the chosen relation, or the first that fits.

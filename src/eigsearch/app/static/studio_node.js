@@ -6,6 +6,9 @@ class NodeCard {
     Object.assign(this, { info, actions, node: null, from: null, types: new Map() }, fromTemplate("node-card"));
     const { parts } = this;
     if (info.typed) this.#takeTypes();
+    const { edge, node } = wordsOf({ molecule: info.molecules });
+    parts.noun.textContent = node === "atom" ? "Atom" : "Node";
+    parts.hint.textContent = `Click ${node === "atom" ? "an" : "a"} ${node} or type its number: its features, its neighbours, a new ${edge}.`;
     parts.number.addEventListener("change", () => this.#typed());
     parts.remove.addEventListener("click", () => actions.toggle("removed_nodes", String(this.node)));
     parts.draw.addEventListener("click", () => this.#startDrawing());
@@ -46,13 +49,15 @@ class NodeCard {
     const name = item.name[position] ?? "";
     parts.name.textContent = name === about.name ? "" : name;
     const removed = state.has("removed_nodes", String(node));
-    parts.remove.textContent = removed ? "Bring the node back" : "Remove the node";
+    const { edge, node: noun, a } = wordsOf(item);
+    parts.remove.textContent = removed ? `Bring the ${noun} back` : `Remove the ${noun}`;
+    parts.draw.textContent = `Draw ${a} ${edge}`;
     parts.remove.disabled = item.anchors.includes(position);
     parts.draw.disabled = removed;
     parts.explain.replaceChildren(...this.#explain(about));
     parts.relation.hidden = !relations.length;
     this.#offer(relations, about.type);
-    parts.neighbours.replaceChildren(...this.#neighbours(about));
+    parts.neighbours.replaceChildren(...this.#neighbours(about, item));
     parts.features.replaceChildren(...this.#features(about, state));
   }
 
@@ -77,10 +82,11 @@ class NodeCard {
     }
   }
 
-  #neighbours({ neighbours, degree }) {
+  #neighbours({ neighbours, degree }, item) {
     if (!degree) return ["No neighbours."];
     const shown = neighbours.slice(0, 24).flatMap(([id, name]) => {
-      const button = make("button", { type: "button", class: "plain-link", "data-node": id }, name);
+      const drawn = item.molecule ? item.name[item.nodes.indexOf(id)] : undefined;
+      const button = make("button", { type: "button", class: "plain-link", "data-node": id }, drawn ?? name);
       button.addEventListener("click", () => this.actions.choose(id));
       return [button, " "];
     });

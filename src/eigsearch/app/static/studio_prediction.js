@@ -18,7 +18,7 @@ class PredictionCard {
     parts.changes.hidden = !state.count;
     parts["change-rows"].replaceChildren(...this.#changes(now, original).map(([name, before, after]) =>
       make("tr", { class: before === after ? "" : "kept" }, make("td", {}, name), make("td", { class: "number" }, before), make("td", { class: "number" }, after))));
-    parts["edit-list"].textContent = editSentence(state);
+    parts["edit-list"].textContent = editSentence(state, wordsOf(now.item));
   }
 
   className(index) {
@@ -32,7 +32,9 @@ class PredictionCard {
     }
     const order = now.scores.map((_, index) => index);
     if (order.length > MOST_BARS) order.sort((a, b) => now.scores[b] - now.scores[a]);
-    return order.slice(0, MOST_BARS).map((index) => this.#bar(index, now, original, state));
+    const shown = order.slice(0, MOST_BARS);
+    if (!shown.includes(now.item.target)) shown.push(now.item.target);
+    return shown.map((index) => this.#bar(index, now, original, state));
   }
 
   #bar(index, now, original, state) {
@@ -48,7 +50,7 @@ class PredictionCard {
     const explained = index === now.item.target;
     const predicted = index === now.item.prediction;
     const bar = make("button", { type: "button", class: "class-bar", "data-class": index, "data-value": now.scores[index], "aria-pressed": String(explained), title: `${now.outputs[index]}, ${explained ? "explained" : "click to explain this class"}` },
-      make("span", { class: "class-name" }, this.className(index), predicted ? make("b", { class: "predicted" }, " predicted") : ""), track, make("b", { class: "number" }, decimals(now.scores[index], 3)));
+      make("span", { class: "class-name" }, make("span", { class: "clamped" }, this.className(index)), predicted ? make("b", { class: "predicted" }, " predicted") : ""), track, make("b", { class: "number" }, decimals(now.scores[index], 3)));
     bar.addEventListener("click", () => this.onTarget(predicted && state.target !== null ? null : index));
     return bar;
   }
@@ -71,13 +73,18 @@ function milliseconds(value) {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 }
 
-function editSentence(state) {
-  if (!state.count) return "Click an edge away, choose a node, or drag from node to node for a new edge.";
+// What edges and nodes of a picture are called.
+function wordsOf({ molecule }) {
+  return molecule ? { edge: "bond", node: "atom", a: "a" } : { edge: "edge", node: "node", a: "an" };
+}
+
+function editSentence(state, { edge, node, a }) {
+  if (!state.count) return `Click ${a} ${edge} away, choose ${node === "atom" ? "an" : "a"} ${node}, or drag from ${node} to ${node} for a new ${edge}.`;
   const { removed_edges: cut, added_edges: added, removed_nodes: nodes, zeroed_features: features } = state.edits;
   const parts = [];
-  if (cut.size) parts.push(`${countOf(cut.size, "edge")} removed`);
-  if (added.size) parts.push(`${countOf(added.size, "edge")} added`);
-  if (nodes.size) parts.push(`${countOf(nodes.size, "node")} removed`);
+  if (cut.size) parts.push(`${countOf(cut.size, edge)} removed`);
+  if (added.size) parts.push(`${countOf(added.size, edge)} added`);
+  if (nodes.size) parts.push(`${countOf(nodes.size, node)} removed`);
   if (features.size) parts.push(`${countOf(features.size, "feature")} set to zero`);
   return `${parts.join(", ")}. What was removed is dashed: click it back.`;
 }

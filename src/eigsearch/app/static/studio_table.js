@@ -1,6 +1,6 @@
 // The table of all predictions: only rows near the screen exist and are asked for.
 
-const ROW_HEIGHT = 38;
+const NARROW = matchMedia("(max-width: 860px)");
 const PAGE = 200; // rows of one answer
 const COLUMNS = [
   { name: "item", label: "number" },
@@ -30,12 +30,18 @@ class Triage {
     };
     addEventListener("scroll", later, { passive: true });
     new ResizeObserver(later).observe(this.parts.rows);
+    NARROW.addEventListener("change", () => this.#redraw());
     this.parts.rows.addEventListener("keydown", (event) => this.#key(event));
     this.reload();
   }
 
   get visible() {
     return !document.getElementById("triage").hidden;
+  }
+
+  // Pixels, as the style has it: a finger needs more than a mouse.
+  get rowHeight() {
+    return NARROW.matches ? 44 : 38;
   }
 
   className(index) {
@@ -71,10 +77,11 @@ class Triage {
   render() {
     const { rows: box } = this.parts;
     if (!this.visible || !box.clientWidth) return;
-    box.style.height = `${this.total * ROW_HEIGHT}px`;
+    const { rowHeight } = this;
+    box.style.height = `${this.total * rowHeight}px`;
     const above = -box.getBoundingClientRect().top;
-    const first = Math.max(0, Math.floor(above / ROW_HEIGHT) - 5);
-    const last = Math.min(this.total, Math.ceil((above + innerHeight) / ROW_HEIGHT) + 5);
+    const first = Math.max(0, Math.floor(above / rowHeight) - 5);
+    const last = Math.min(this.total, Math.ceil((above + innerHeight) / rowHeight) + 5);
     for (const [position, row] of this.rows) {
       if (position < first || position >= last) {
         row.remove();
@@ -109,14 +116,18 @@ class Triage {
     this.total = answer.total;
     this.info.classes = answer.classes;
     this.#showProgress(answer);
+    this.#redraw();
+    clearTimeout(this.timer);
+    const waiting = answer.known < answer.count;
+    if (waiting) this.timer = setTimeout(() => this.#refresh(), 700);
+  }
+
+  #redraw() {
     for (const row of this.rows.values()) row.remove();
     this.rows.clear();
     const focused = this.focused;
     this.render();
     if (focused !== undefined) this.rows.get(focused)?.focus({ preventScroll: true });
-    clearTimeout(this.timer);
-    const waiting = answer.known < answer.count;
-    if (waiting) this.timer = setTimeout(() => this.#refresh(), 700);
   }
 
   // Asks again for what is on the screen while explanations arrive.
@@ -126,14 +137,17 @@ class Triage {
       return;
     }
     const above = Math.max(0, -this.parts.rows.getBoundingClientRect().top);
-    this.#fetch(Math.floor(above / ROW_HEIGHT / PAGE));
+    this.#fetch(Math.floor(above / this.rowHeight / PAGE));
   }
 
-  #showProgress({ known, count, total }) {
+  #showProgress({ known, count, total, failed }) {
     const { parts } = this;
     parts.progress.setAttribute("aria-valuenow", known);
     parts["progress-bar"].style.setProperty("--share", known / count);
-    parts["progress-text"].textContent = known < count ? `${known.toLocaleString("en")} of ${count.toLocaleString("en")} explained` : "All explained";
+    const [done, all, not] = [known - failed, count, failed].map((number) => number.toLocaleString("en"));
+    parts["progress-text"].textContent = (known === count && !failed ? "All explained" : `${done} of ${all} explained`) + (failed ? `, ${not} could not be` : "");
+    parts.empty.hidden = total > 0;
+    parts.empty.textContent = `${known < count ? "Nothing that is explained so far matches" : "No prediction matches"} these filters. Reset brings all rows back.`;
     parts.count.textContent = `${total.toLocaleString("en")} of ${count.toLocaleString("en")}`;
     parts.progress.classList.toggle("complete", known === count);
   }
@@ -142,14 +156,16 @@ class Triage {
     const entry = this.pages.get(Math.floor(position / PAGE))?.[position % PAGE];
     if (this.rows.has(position) || !entry) return;
     const row = this.#row(entry, position);
-    row.style.transform = `translateY(${position * ROW_HEIGHT}px)`;
+    row.style.transform = `translateY(${position * this.rowHeight}px)`;
     this.rows.set(position, row);
     this.parts.rows.append(row);
   }
 
   #row(entry, position) {
     const title = entry.name || `Graph ${entry.item}`;
-    const cells = COLUMNS.map((column) => make("span", { class: cellClass(column), role: "gridcell" }, ...this.#cell(column.name, entry, title)));
+    const columns = entry.failed ? COLUMNS.slice(0, 1) : COLUMNS;
+    const cells = columns.map((column) => make("span", { class: cellClass(column), role: "gridcell" }, ...this.#cell(column.name, entry, title)));
+    if (entry.failed) cells.push(make("span", { class: "cell failure", role: "gridcell", title: entry.reason }, `not explained: ${entry.reason}`));
     const row = make("a", { class: `triage-row${entry.known ? "" : " pending"}`, role: "row", href: `#${addressOf(entry.address)}`, "data-item": entry.item }, ...cells);
     row.addEventListener("focus", () => (this.focused = position));
     row.addEventListener("blur", () => (this.focused = undefined));
@@ -159,7 +175,6 @@ class Triage {
   #cell(name, entry, title) {
     const value = entry[name];
     if (name === "item") return this.#title(title);
-    if (entry.failed) return name === "prediction" ? ["not explained"] : [];
     if (name === "correct") return value === null ? [] : [make("span", { class: value ? "right" : "wrong" }, value ? "✓" : "✗", make("span", { class: "judgement" }, value ? "" : " wrong"))];
     if (value === null) return [entry.known ? "–" : "…"];
     if (name === "sure") return [`${Math.round(value * entry.answers)} of ${entry.answers}`];
@@ -185,10 +200,11 @@ class Triage {
     const { parts, info } = this;
     const noun = info.level !== "graph" ? info.level : info.molecules ? "molecule" : "graph";
     parts.noun.textContent = countOf(info.count, noun);
+    const worded = (text) => text?.replace("edge", wordsOf({ molecule: info.molecules }).edge);
     this.headers = COLUMNS.map((column) => {
       const [name] = column.name === "prediction" ? info.output_names : [];
-      const label = name ? `${column.label} (${name})` : column.label;
-      const button = make("button", { type: "button", "data-sort": column.name, title: column.title ?? null }, label);
+      const label = name ? `${column.label} (${name})` : worded(column.label);
+      const button = make("button", { type: "button", "data-sort": column.name, title: worded(column.title) ?? null }, label);
       button.addEventListener("click", () => this.#sort(column.name));
       const cell = make("span", { class: cellClass(column), role: "columnheader" }, button);
       parts.columns.append(cell);
@@ -260,9 +276,10 @@ class Triage {
     event.preventDefault();
     const position = this.focused + step;
     if (position < 0 || position >= this.total) return;
-    const top = this.parts.rows.getBoundingClientRect().top + position * ROW_HEIGHT;
+    const { rowHeight } = this;
+    const top = this.parts.rows.getBoundingClientRect().top + position * rowHeight;
     if (top < 60) scrollBy(0, top - 60);
-    if (top > innerHeight - 2 * ROW_HEIGHT) scrollBy(0, top - innerHeight + 2 * ROW_HEIGHT);
+    if (top > innerHeight - 2 * rowHeight) scrollBy(0, top - innerHeight + 2 * rowHeight);
     this.render();
     this.rows.get(position)?.focus({ preventScroll: true });
   }
