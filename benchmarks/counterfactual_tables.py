@@ -54,7 +54,12 @@ def limits() -> str:
     """Return what far deeper searches find where greedy deletion finds nothing."""
     rows = _read("limits")
     settings = list(dict.fromkeys((row["dataset"], row["model"]) for row in rows))
-    header = ["", "not flipped", "no set of any kind flips, up to", "flipped by a beam of 64 sets"]
+    header = [
+        "",
+        "tried further",
+        "no set of any kind flips, up to",
+        "flipped by a beam of 64 sets",
+    ]
     lines = []
     for setting in settings:
         own = [row for row in rows if (row["dataset"], row["model"]) == setting]

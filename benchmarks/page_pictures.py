@@ -3,7 +3,8 @@
     python -m benchmarks.page_pictures             # all
     python -m benchmarks.page_pictures gallery     # one
 
-Writes docs/images/pages/*.webp. Needs Playwright and Chromium (extra `dev`), and Pillow.
+Writes docs/images/pages/*.webp and docs/images/studio.png. Needs Playwright and Chromium (extra
+`dev`), and Pillow; the picture of `what_if` also Mutagenicity.
 """
 
 from __future__ import annotations
@@ -135,9 +136,31 @@ def studio(page: Any, path: Path) -> None:
         take(page, opened.address, path)
 
 
+def what_if(page: Any, path: Path) -> None:
+    """Write a picture of a molecule whose prediction a removed bond changes."""
+    from PIL import Image
+
+    dataset, (model, _) = datasets.load("Mutagenicity"), zoo.load("Mutagenicity", "gin")
+    graphs = dataset.graphs[:60]
+    with (
+        tempfile.TemporaryDirectory() as cache,
+        eigsearch.studio(model, graphs, names=Names.of(dataset), cache=cache) as opened,
+    ):
+        page.set_viewport_size({"width": 1180, "height": 733})
+        page.goto(f"{opened.address}#item=2")
+        page.click("[data-part=flip]")
+        page.wait_for_selector("[data-part=flip]:not([disabled])")
+        for part in ("undo", "redo") * 3:  # the shown time is not that of a first call
+            page.click(f".edit-bar [data-part={part}]")
+            page.wait_for_timeout(500)
+        image = Image.open(io.BytesIO(page.screenshot())).quantize(128)
+        image.save(path, "PNG", optimize=True)
+        print(path, f"{path.stat().st_size / 1000:.0f} kB")
+
+
 def main() -> None:
     """Take the pictures that were asked for."""
-    wanted = sys.argv[1:] or [*SHOTS, "studio"]
+    wanted = sys.argv[1:] or [*SHOTS, "studio", "what_if"]
     OUT.mkdir(parents=True, exist_ok=True)
     with browser() as opened:
         page = opened.new_page(viewport={"width": WIDTH, "height": HEIGHT})
@@ -145,6 +168,9 @@ def main() -> None:
             path = OUT / f"{name}.webp"
             if name == "studio":
                 studio(page, path)
+                continue
+            if name == "what_if":
+                what_if(page, OUT.parent / "studio.png")
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 take(page, SHOTS[name](Path(folder)).as_uri(), path)

@@ -77,10 +77,13 @@ def _attributes(thing: type) -> ExplicitMasks:
 
 
 def _members(thing: type) -> ExplicitMasks:
-    """Return attributes, properties and methods of a class, in the order of its code."""
+    """Return attributes, properties and methods of a class, in the order of its code.
+
+    What it inherits from classes of the package comes first.
+    """
     rows = [[f"`.{name}`", text] for name, text in _attributes(thing)]
-    names = [name for name in vars(thing) if not name.startswith("_")]
-    for name in names:
+    own = [c for c in reversed(thing.__mro__) if c.__module__.startswith("eigsearch")]
+    for name in dict.fromkeys(name for c in own for name in vars(c) if not name.startswith("_")):
         member = inspect.getattr_static(thing, name)
         if isinstance(member, property):
             rows.append([f"`.{name}`", _first(member)])

@@ -8,14 +8,18 @@ PACKAGE = Path("src/eigsearch")
 INDEX = "engines/incremental/index"
 CONTRACT = "tests/properties/test_core_contract.py"
 TWIN = "tests/properties/test_against_twin.py"
-# A part of the core, and the tests that are to notice a change in it, quick ones first.
-TARGETS: dict[str, list[str]] = {
-    "inputs/edge_groups.py": ["tests/inputs", TWIN],
-    "inference/target.py": ["tests/inference", CONTRACT],
-    "candidates.py": ["tests/engines", CONTRACT],
-    "ranking": ["tests/ranking", CONTRACT],
-    "search": ["tests/search", "tests/properties/test_search_contract.py"],
-    INDEX: ["tests/engines", TWIN],
+# A part of the core, and the tests that are to notice a change in it, in stages: quick ones first.
+TARGETS: dict[str, list[list[str]]] = {
+    "inputs/edge_groups.py": [["tests/inputs"], [TWIN]],
+    "inference/target.py": [["tests/inference"], [CONTRACT]],
+    "candidates.py": [
+        ["tests/engines/test_request.py"],
+        [CONTRACT],
+        ["tests/engines/test_memory.py"],
+    ],
+    "ranking": [["tests/ranking"], [CONTRACT]],
+    "search": [["tests/search"], ["tests/properties/test_search_contract.py"]],
+    INDEX: [[f"tests/{INDEX}"], [TWIN], ["tests/engines/incremental"]],
 }
 
 
@@ -25,11 +29,11 @@ def modules(root: Path) -> dict[Path, list[list[str]]]:
     First the module's own, which notice most mutants within a second; then those of its part.
     """
     found: dict[Path, list[list[str]]] = {}
-    for part, tests in TARGETS.items():
+    for part, stages in TARGETS.items():
         place = root / PACKAGE / part
         for file in [place] if place.is_file() else sorted(place.rglob("*.py")):
             if file.name != "__init__.py":
-                found[file.relative_to(root)] = [*_own(root, file), tests]
+                found[file.relative_to(root)] = [*_own(root, file), *stages]
     return found
 
 

@@ -37,7 +37,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib  # type: ignore[import-not-found]
 
-_SETTING = re.compile(r"(.+?:\w+|[^/]+)/(.+)")  # a data set and a network, each perhaps in a file
+_SETTING = re.compile(r"(.+?:\w+|[^/]+)/(.+)")  # data set and network: names or import paths
 PLANS = Path(__file__).parent / "plans"
 
 _NAMES, _COUNT, _COUNT_OR_ZERO = "a list of names", "a whole number from 1", "a whole number from 0"
@@ -78,7 +78,7 @@ class Section:
     """One experiment of a plan: its runs are all combinations of its lists.
 
     Attributes:
-        name: What the report knows the experiment by.
+        name: The name of the experiment in the report.
         settings: Pairs of data set and network, such as `"MUTAG/gcn"`.
         explainers: The explainers by name.
         searches: The searches by name; `"fixed"` cuts the ranking at the sparsity.
@@ -254,7 +254,7 @@ def _explainer_settings(values: Any) -> ExplainerSettings:
 
 
 def _with_settings(section: Section, known: set[str]) -> Section:
-    """Return a section with those of its settings that are known."""
+    """Return a section without unknown settings."""
     settings = ("/".join(_setting(text)) for text in section.settings)
     kept = tuple(text for text in settings if text in known)
     return replace(section, settings=kept, networks=1)

@@ -87,7 +87,7 @@ class RunSpec:
             **({"metrics": own} if own else {}),
             "data": data_digest(self.dataset),
             "weights": weights_digest(self.dataset, self.model, self.weights, self.replica),
-            "code": [explainer_digest(self.explainer), search_digest()],
+            "code": [explainer_digest(self.explainer), search_digest(self.searches)],
             "schema": SCHEMA_VERSION,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What was run: how many predictions each method saw, and what could not be explained."""
+"""Coverage: how many predictions each method explained, and what it skipped."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def coverage_items(frame: pd.DataFrame) -> list[ReportItem]:
-    """Return samples, what each method follows, and skips with their reasons."""
+    """Return tables of samples, of the reference of each method, and of skips with reasons."""
     return [*_samples(frame), *_methods(frame), *_misses(frame)]
 
 
 def conditions(frame: pd.DataFrame) -> dict[str, str]:
-    """Return what the rows were made with: plan, machine, versions, data."""
+    """Return the conditions of the rows: plan, machine, versions, data."""
     versions = {
         f"{key} {value}" for text in frame["versions"].unique() for key, value in _items(text)
     }
@@ -73,7 +73,7 @@ def _samples(frame: pd.DataFrame) -> list[ReportItem]:
 
 
 def _methods(frame: pd.DataFrame) -> list[ReportItem]:
-    """Return what each built-in method follows, and where it differs from that."""
+    """Return the reference of each built-in method, and its deviations from it."""
     import pandas as pd
 
     used = [name for name in sort_explainers(frame["explainer"]) if name in registered_names()]
@@ -95,7 +95,7 @@ def _methods(frame: pd.DataFrame) -> list[ReportItem]:
 
 
 def span(counts: pd.Series) -> str:
-    """Return the least and the most of some counts, in a text; empty if there are none."""
+    """Return the range of some counts as text; empty if there are none."""
     if counts.isna().all():
         return ""
     return f"{counts.min():.0f}–{counts.max():.0f}"

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from eigsearch._utils.atomic_files import write_atomic
 from eigsearch.bench.report.builder import report_items
-from eigsearch.bench.report.coverage import conditions, span
+from eigsearch.bench.report.coverage import conditions
 from eigsearch.bench.report.equal_search import at_middle_limit, lead_frame
+from eigsearch.bench.report.figure import Table
 from eigsearch.bench.report.margins import EVEN, loss_frame, margin_frame
-from eigsearch.bench.report.other_metrics import agreement_with_ours
+from eigsearch.bench.report.narrow_tables import narrow_tables, node_table
+from eigsearch.bench.report.node_auc import printed_norm_frame
+from eigsearch.bench.report.objections import objection_facts
+from eigsearch.bench.report.other_metrics import same_choices
 from eigsearch.bench.report.page import template
 from eigsearch.bench.report.published_points import motif_reasons, point_frame
 from eigsearch.bench.rows.frame import (
@@ -24,6 +28,7 @@ from eigsearch.bench.rows.frame import (
     repeats_of,
     section,
 )
+from eigsearch.bench.rows.results import Results
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,17 +52,35 @@ def discussion(results: str | Path, path: Path) -> str:
     results = Path(results)
     frame = read_frame(results)
     own = results.with_name(results.name + PUBLISHED)
+    beside = read_frame(own) if own.is_dir() else None
+    missing = {"zoo": _missing_runs(results), "published": _missing_runs(own)}
     figures = Path(os.path.relpath(results / "report" / "figures", path.parent)).as_posix()
     return template("results.md").render(
         **_facts(frame),
         figures=figures,
-        published=_facts(read_frame(own)) if own.is_dir() else None,
+        published=_facts(beside) if beside is not None else None,
+        nodes=_nodes(frame, beside),
+        missing=missing,
         **_margins(frame),
     )
 
 
+def _missing_runs(path: Path) -> int:
+    """Return how many runs of the plan have no rows."""
+    results = Results(path)
+    return len(results.expected() - results.finished()) if path.is_dir() else 0
+
+
+def _nodes(frame: pd.DataFrame, beside: pd.DataFrame | None) -> str:
+    """Return the AUCs of both kinds of networks in one table, empty without rows."""
+    frames = [("zoo", frame), *([("the paper's", beside)] if beside is not None else [])]
+    if all(section(rows, "nodes").empty for _, rows in frames):
+        return ""
+    return node_table(frames).markdown()
+
+
 def _facts(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return what the discussion says of either kind of networks."""
+    """Return the facts in the discussion about one kind of networks."""
     items = report_items(frame)
     return {
         "tables": {item.name: item.table.markdown() for item in items if item.table},
@@ -65,17 +88,19 @@ def _facts(frame: pd.DataFrame) -> dict[str, Any]:
         "conditions": conditions(frame),
         "repeats": repeats_of(frame),
         "methods": section(frame, "fidelity")["explainer"].nunique(),
-        "overlap": agreement_with_ours(frame),
-        "samples": _samples(frame),
-        "trained_on": span(section(frame, "fidelity")["fit_sample"]),
+        "same": _same_choices(frame),
+        "narrow": narrow_tables(frame),
+        "objections": objection_facts(frame),
         "reasons": motif_reasons(frame),
+        "output_norm": _output_norm(frame),
+        "times_load": _times_load(frame),
         **_leads(frame),
         **_points(frame),
     }
 
 
 def _leads(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return who is ahead of EiG-Search's ranking when all are searched alike."""
+    """Return the explainers ahead of EiG-Search's ranking under equal search."""
     leads, mine = lead_frame(frame), at_middle_limit(section(frame, "fidelity"))
     mine = over_seeds(mine[mine["explainer"] == OURS], ["search", "setting"], ["gain"])
     leads = leads[~leads["explainer"].isin(RELATIVES)]
@@ -100,7 +125,7 @@ def _leading(leads: pd.DataFrame) -> list[str]:
 
 
 def _margins(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return how the paper's own comparison ends: EiG-Search searches, baselines are cut."""
+    """Return the result of the paper's own comparison: EiG-Search searches, baselines are cut."""
     margins, losses = margin_frame(frame), loss_frame(frame)
     fully = margins.groupby("setting")["margin"].min()
     causes = Counter(why.partition(":")[0] for why in losses["why"])
@@ -131,17 +156,22 @@ def _points(frame: pd.DataFrame) -> dict[str, Any]:
     return {"curve": lines}
 
 
-def _samples(frame: pd.DataFrame) -> dict[str, str]:
-    """Return the fewest graphs and nodes that a method saw in a setting, and which it was."""
-    found = {}
-    for name, columns in (("fidelity", ["graph"]), ("nodes", ["node"])):
-        rows = section(frame, name)
-        rows = rows[rows[columns[0]].notna()]
-        seen = rows.drop_duplicates(["setting", "explainer", "seed", *columns])
-        counts = seen.groupby(["explainer", "setting"]).size()
-        if len(counts):
-            explainer, setting = counts.idxmin()
-            least = f"{counts.min()} ({display_name(explainer)}, {setting})"
-            per_method = counts.groupby("explainer").sum().min()
-            found[name] = f"{least}; over all settings at least {per_method} for every method"
-    return found
+def _output_norm(frame: pd.DataFrame) -> str:
+    """Return the AUC of the paper's node score beside what it prints, empty without rows."""
+    rows = section(frame, "nodes")
+    table = printed_norm_frame(rows[rows["explainer"] == "output_norm"])
+    return Table(table).markdown() if len(table) else ""
+
+
+def _times_load(frame: pd.DataFrame) -> str:
+    """Return the system load while times were taken; empty without times."""
+    rows = section(frame, "efficiency")
+    return f"{rows['load'].median():.1f}" if len(rows) else ""
+
+
+def _same_choices(frame: pd.DataFrame) -> list[str]:
+    """Return the pairs of explainers with nearly equal rankings, as text."""
+    return [
+        f"{display_name(left)} and {display_name(right)} ({overlap:.0%})"
+        for left, right, overlap in same_choices(frame)
+    ]

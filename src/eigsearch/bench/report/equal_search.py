@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-_MIDDLE = 0.7  # the limit at which methods are put side by side
+_MIDDLE = 0.7  # the limit at which methods are compared
 _SAME = ["setting", "seed", "graph"]
 _TEXT = {
     "sweep": (
@@ -45,7 +45,7 @@ _TEXT = {
 
 
 def equal_search_items(frame: pd.DataFrame) -> list[ReportItem]:
-    """Return all rankings searched alike, who is then ahead, and all rankings cut alike."""
+    """Return tables of all rankings searched alike, of leads, and of all rankings cut alike."""
     return [
         *_treatment(frame, "sweep", "search"),
         *_leads(frame),
@@ -54,7 +54,7 @@ def equal_search_items(frame: pd.DataFrame) -> list[ReportItem]:
 
 
 def at_middle_limit(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows at the limit at which methods are put side by side."""
+    """Return the rows at the limit at which methods are compared."""
     limits = sorted(frame["limit"].dropna().unique(), key=lambda limit: abs(limit - _MIDDLE))
     return frame[frame["limit"] == limits[0]] if limits else frame
 

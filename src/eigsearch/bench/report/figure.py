@@ -21,7 +21,7 @@ class Table:
 
     Attributes:
         frame: The cells; texts stay as they are.
-        red: Which cells are to be seen: where EiG-Search is behind.
+        red: Which cells are highlighted: where EiG-Search is behind.
         digits: How many decimals numbers have.
     """
 

@@ -1,4 +1,4 @@
-"""Inducing techniques side by side: what edges, nodes and both can say."""
+"""Compare inducing techniques: by edges, by nodes, and by both."""
 
 from __future__ import annotations
 

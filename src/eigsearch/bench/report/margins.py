@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigsearch.bench.report.figure import ReportItem, Table
-from eigsearch.bench.report.theme import COLUMNS, Theme, panels
+from eigsearch.bench.report.theme import Theme, panels
 from eigsearch.bench.rows.frame import (
     OURS,
     RELATIVES,
     display_name,
     paper_comparison,
     section,
-    settings_of,
     sort_explainers,
     with_display_names,
 )
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-EVEN = 5e-4  # a margin that rounds to nothing is no margin
+EVEN = 5e-4  # smaller margins round to zero and are not listed
 _SAME = ["setting", "seed", "graph"]
 _POINT = ["setting", "explainer", "limit"]
 _COLUMNS = [*_SAME, "explainer", "limit", "sparsity", "gain"]
@@ -40,8 +39,9 @@ def margin_items(frame: pd.DataFrame) -> list[ReportItem]:
         "margins",
         "EiG-Search against each baseline, at the sparsity that it finds",
         "Overall fidelity of EiG-Search minus that of the baseline at the same average sparsity "
-        "(the baseline's curve, interpolated), on the graphs that both explained; columns are the "
-        "limits given to EiG-Search. Red: the baseline is ahead.",
+        "(the baseline's curve, interpolated), on the graphs that both explained. The figure has "
+        "the smallest margin over the limits given to EiG-Search, the table each of them. Red: the "
+        "baseline is ahead.",
         draw=lambda theme: _draw(margins, theme),
         table=_table(margins),
     )
@@ -83,7 +83,7 @@ def loss_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _why(margin: float, lowest: float, highest: float, graphs: int, further: float) -> str:
-    """Return what a loss comes from: the network, the search, or the ranking."""
+    """Return the cause of a loss: the network, the search, or the ranking."""
     if highest >= -EVEN:
         return "the network: not behind on every one"
     if further != further:
@@ -145,20 +145,18 @@ def _wide(margins: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw(margins: pd.DataFrame, theme: Theme) -> Figure:
-    settings, names = settings_of(margins), sort_explainers(margins["explainer"])
-    figure, axes = panels(settings, height=0.6 + 0.22 * len(names))
-    wide = _wide(margins)
-    for number, (ax, setting) in enumerate(zip(axes, settings, strict=True)):
-        _cells(ax, wide.loc[setting].reindex(names), theme)
-        ax.set_xticks(range(len(wide.columns)), [f"{limit:g}" for limit in wide.columns])
-        first = number % COLUMNS == 0
-        ax.set_yticks(range(len(names)), [display_name(name) for name in names] if first else [])
-        ax.set_xlabel("limit")
+    """Draw the smallest margin over limits, methods by settings."""
+    least = margins.groupby(["explainer", "setting"])["margin"].min().unstack("setting")
+    least = least.loc[sort_explainers(least.index)]
+    figure, (ax,) = panels([""], height=1.4 + 0.22 * len(least))
+    _cells(ax, least, theme)
+    ax.set_xticks(range(len(least.columns)), least.columns, rotation=20, ha="right")
+    ax.set_yticks(range(len(least)), [display_name(name) for name in least.index])
     return figure
 
 
 def _cells(ax: Axes, values: pd.DataFrame, theme: Theme) -> None:
-    """Write margins into a grid on a ground of their colour, bold red where we are behind."""
+    """Write margins into a coloured grid, in bold red where EiG-Search is behind."""
     from matplotlib.colors import LinearSegmentedColormap
 
     ends = [theme.colour(_RED), theme.paper, theme.line(OURS)["color"]]

@@ -12,21 +12,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def network_items(frame: pd.DataFrame) -> list[ReportItem]:
-    """Return the accuracies of the zoo's networks, where they are what was explained."""
+def accuracy_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return setting, number, seed and test accuracy of the zoo's networks that were explained."""
+    import pandas as pd
+
+    columns = ["setting", "network", "seed", "test accuracy"]
     if networks_of(frame) != "zoo" or "network" not in frame:
-        return []
+        return pd.DataFrame(columns=columns)
     used = frame[["setting", "dataset", "model", "network"]].dropna().drop_duplicates()
-    known = set(zoo.names())
-    used = used[[pair in known for pair in zip(used["dataset"], used["model"], strict=True)]]
-    if used.empty:
-        return []
+    known = pd.MultiIndex.from_tuples(zoo.names())
+    used = used[pd.MultiIndex.from_frame(used[["dataset", "model"]]).isin(known)]
     cards = [zoo.load(d, m, int(n))[1] for _, d, m, n in used.itertuples(index=False)]
     used = used.assign(
         seed=[card.recipe.seed for card in cards],
         **{"test accuracy": [card.accuracy.test for card in cards]},
     )
-    table = used.sort_values(["setting", "network"]).drop(columns=["dataset", "model"])
+    return used.sort_values(["setting", "network"])[columns].astype({"network": int})
+
+
+def network_items(frame: pd.DataFrame) -> list[ReportItem]:
+    """Return the accuracies of the zoo's networks, where they are what was explained."""
+    table = accuracy_frame(frame)
+    if table.empty:
+        return []
     return [
         ReportItem(
             "networks",
@@ -34,6 +42,6 @@ def network_items(frame: pd.DataFrame) -> list[ReportItem]:
             "Number 0 is the zoo's own, whose card tells how it was chosen; the others are the "
             "same recipe with the next seeds, trained once, none of them chosen. Each has a split "
             "of its own.",
-            table=Table(table.astype({"network": int})),
+            table=Table(table),
         )
     ]

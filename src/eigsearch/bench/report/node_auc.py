@@ -37,7 +37,7 @@ _TEXT = (
     "paper scores an edge here by the norm of the change of all outputs, which has no sign (Output "
     "norm), and does not state its candidates. Lowest and highest: of the {repeats}, near, mean."
 )
-# Who printed an AUC, and what of; the paper copies the numbers of baselines from their papers.
+# Sources of published AUCs: the paper copies the numbers of baselines from their papers.
 _PRINTED = {
     "eig_search": "the norm of the change of all outputs; candidates and pooling not stated",
     "grad": "copied from an earlier paper; not stated",
@@ -74,11 +74,11 @@ def node_auc_items(frame: pd.DataFrame) -> list[ReportItem]:
     ]
 
 
-def _truth_shares(rows: pd.DataFrame) -> list[ReportItem]:
-    """Return how many of the edges near a node are positive: where most are, an AUC says little."""
+def truth_share_frame(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return, by setting, the share of positives among near edges and what random scores reach."""
     nodes = rows[~rows["pooled"].astype(bool) & (rows["explainer"] == OURS)]
     if nodes.empty or "true_share" not in nodes:
-        return []
+        return nodes.iloc[:0]
     by = nodes.groupby("setting")
     table = by["true_share"].mean().rename("positive among near edges").to_frame()
     table["nodes"] = by.size()
@@ -86,6 +86,14 @@ def _truth_shares(rows: pd.DataFrame) -> list[ReportItem]:
     chance = auc_frame(rows).query("explainer == 'random'").set_index("setting")
     for column in ("near, mean", "whole, mean"):
         table[f"random, {column}"] = chance[column]
+    return table.reset_index()
+
+
+def _truth_shares(rows: pd.DataFrame) -> list[ReportItem]:
+    """Return the share of positive edges near a node; if most are, an AUC says little."""
+    table = truth_share_frame(rows)
+    if table.empty:
+        return []
     return [
         ReportItem(
             "node_truth",
@@ -94,7 +102,7 @@ def _truth_shares(rows: pd.DataFrame) -> list[ReportItem]:
             "many of the explained nodes an AUC is defined (it needs both kinds), and what random "
             "scores reach. Where nearly all near edges are positive there is little to tell "
             "apart, and the whole graph flatters everybody.",
-            table=Table(table.reset_index()),
+            table=Table(table),
         )
     ]
 
@@ -141,6 +149,17 @@ def auc_frame(rows: pd.DataFrame) -> pd.DataFrame:
     table["near, lowest"], table["near, highest"] = over_nodes["auc_low"], over_nodes["auc_high"]
     table = table.reset_index()
     return sort_by_method(table).drop(columns="dataset")
+
+
+def printed_norm_frame(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the AUCs of the paper's node score by setting, and the one that the paper prints."""
+    if rows.empty:
+        return rows
+    datasets = rows.groupby("setting")["dataset"].first()
+    columns = ["near, mean", "near, pooled", "whole, mean", "whole, pooled"]
+    table = auc_frame(rows)[["setting", "nodes", *columns]]
+    printed = [published_value("auc", datasets[setting], OURS) for setting in table["setting"]]
+    return table.assign(printed=printed)
 
 
 def _allowed(rows: pd.DataFrame, property_name: str) -> pd.Series:

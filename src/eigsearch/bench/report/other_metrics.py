@@ -13,6 +13,7 @@ from eigsearch.bench.report.search_comparison import ours
 from eigsearch.bench.report.theme import Theme, panels, shades
 from eigsearch.bench.rows.frame import (
     OURS,
+    RELATIVES,
     display_name,
     paper_comparison,
     section,
@@ -30,26 +31,38 @@ if TYPE_CHECKING:
 
 _SEEN = ("gain", "characterization", "label_gain")
 _UNSEEN = ("robust_gain", "noise_stability", "relabelling_stability")
-_STRONG = 0.55  # an overlap whose ground is dark enough for light letters
+_SAME = 0.95  # rankings with more overlap are practically equal
+_STRONG = 0.55  # cells above this overlap are dark and get light text
 
 
 def other_metric_items(frame: pd.DataFrame) -> list[ReportItem]:
-    """Return what the paper does not show."""
+    """Return the tables and figures that the paper does not have."""
     return [*_metrics(frame), *_truth(frame), *_sizes(frame), *_agreement(frame)]
 
 
-def _metrics(frame: pd.DataFrame) -> list[ReportItem]:
+def metric_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the metrics of each explainer, and where a baseline leads.
+
+    Means are over the settings that most methods serve, at the middle limit; robust gain and
+    stability are those of smaller samples.
+    """
     rows = _served_by_most(at_middle_limit(paper_comparison(frame)))
-    if rows.empty:
-        return []
     wide = rows.groupby("explainer")[list(_SEEN)].mean()
     stable = paper_comparison(frame, "stability")
     wide = wide.join(stable.groupby("explainer")[list(_UNSEEN)].mean())
     wide.insert(0, "graphs", rows.groupby("explainer").size())
     wide = wide.loc[sort_explainers(wide.index)]
     red = wide.drop(columns="graphs").apply(lambda c: c == c.max())
-    red.loc[OURS] = False  # red is a baseline that leads a column
+    red.loc[[name for name in (OURS, *RELATIVES) if name in red.index]] = False
     red.insert(0, "graphs", False)
+    return wide, red
+
+
+def _metrics(frame: pd.DataFrame) -> list[ReportItem]:
+    wide, red = metric_frame(frame)
+    if wide.empty:
+        return []
+    rows = _served_by_most(at_middle_limit(paper_comparison(frame)))
     table = wide.reset_index(names="method")
     table["method"] = table["method"].map(display_name)
     definitions = " ".join(f"{name}: {METRICS[name].definition}" for name in (*_SEEN, *_UNSEEN))
@@ -175,27 +188,38 @@ def agreement(rows: pd.DataFrame, names: list[str]) -> np.ndarray:
     return means
 
 
-def agreement_with_ours(frame: pd.DataFrame) -> dict[str, float]:
-    """Return the mean overlap of each explainer's cut with that of EiG-Search's own ranking."""
+def same_choices(frame: pd.DataFrame) -> list[tuple[str, str, float]]:
+    """Return the pairs of explainers whose cuts are nearly the same edges, and their overlap."""
     rows = at_middle_limit(section(frame, "fidelity"))
     rows = rows[(rows["search"] == "fixed") & rows["keep"].notna()]
     names = sort_explainers(rows["explainer"])
-    if OURS not in names:
-        return {}
-    overlaps = agreement(rows, names)[names.index(OURS)]
-    return {name: float(overlap) for name, overlap in zip(names, overlaps, strict=True)}
+    matrix = agreement(rows, names)
+    pairs = combinations(range(len(names)), 2)
+    return [
+        (names[left], names[right], float(matrix[left, right]))
+        for left, right in pairs
+        if matrix[left, right] > _SAME
+    ]
 
 
 def _heat(matrix: np.ndarray, names: list[str], theme: Theme) -> Figure:
-    figure, (ax,) = panels([""], height=1.4 + 0.3 * len(names))
+    figure, (ax,) = panels([""], height=1.8 + 0.24 * len(names))
     others = np.where(np.eye(len(names), dtype=bool), np.nan, matrix)
     ax.imshow(others, cmap=shades(theme, BLUE), vmin=0, vmax=1, aspect="auto")
     ax.grid(visible=False)
     shown = [display_name(name) for name in names]
-    ax.set_xticks(range(len(names)), shown, rotation=30, ha="right")
-    ax.set_yticks(range(len(names)), shown)
+    ax.set_xticks(range(len(names)), shown, rotation=60, ha="right", fontsize=8)
+    ax.set_yticks(range(len(names)), shown, fontsize=8)
     for (row, column), value in np.ndenumerate(others):
         if value == value:
             tone = theme.paper if value > _STRONG else theme.ink
-            ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8, color=tone)
+            ax.text(
+                column,
+                row,
+                f"{value:.2f}".lstrip("0"),
+                ha="center",
+                va="center",
+                fontsize=6,
+                color=tone,
+            )
     return figure

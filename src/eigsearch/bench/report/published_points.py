@@ -93,7 +93,7 @@ def motif_reasons(frame: pd.DataFrame) -> list[str]:
 
 
 def _use(row: dict[str, Any]) -> str:
-    """Return what a network does with a motif that gains little."""
+    """Return how a network uses a motif that gains little."""
     alone, rest = row["motif alone"], row["rest without it"]
     if rest > _HALF:
         return (

@@ -1,4 +1,4 @@
-"""The qualitative table: what each method shows of the same graphs."""
+"""The qualitative table: explanations of the same graphs by each method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Efficiency: what training and explaining take."""
+"""Efficiency: the time of training and explaining."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drift: whether a search that gains more still finds what is known to matter, and holds to it."""
+"""Side effects of searches: whether more gain costs agreement with the ground truth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLUMNS = {
 
 
 def side_effect_items(frame: pd.DataFrame) -> list[ReportItem]:
-    """Return what each search finds where the truth is known."""
+    """Return the agreement of each search with the ground truth."""
     table = side_effect_frame(frame)
     if table.empty:
         return []
@@ -39,7 +39,7 @@ def side_effect_items(frame: pd.DataFrame) -> list[ReportItem]:
 
 
 def side_effect_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return setting, search, and the means of what searches see and do not see."""
+    """Return setting, search, and the means of the metrics that searches optimise and others."""
     rows = section(frame, "drift")
     rows = rows[~rows["pooled"].astype(bool)]
     recall = rows["recall"]

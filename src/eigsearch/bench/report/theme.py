@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _DPI = 130
 _WIDTH = 10.5
-COLUMNS = 3  # of panels, unless a figure has other ones
+COLUMNS = 3  # of panels, by default
 _INKED = (
     *("text.color", "axes.labelcolor", "axes.edgecolor"),
     *("xtick.color", "ytick.color", "axes.titlecolor"),
@@ -40,7 +40,7 @@ class Theme:
         return getattr(colour, self.ground)
 
     def line(self, method: str) -> dict[str, Any]:
-        """Return how the line of a method is drawn: its colour and dash, everywhere the same."""
+        """Return the style of a method's line: colour and dash, the same in all figures."""
         style = method_style(method)
         dash = tuple(float(part) / 1.5 for part in style.dash.split())
         return {"color": self.colour(style.colour), "linestyle": (0, dash) if dash else "-"}
@@ -99,7 +99,7 @@ def shades(theme: Theme, colour: Colour) -> Colormap:
 
 @contextmanager
 def _settings(theme: Theme) -> Iterator[None]:
-    """Set what makes the same figure the same file, whatever the user's settings are."""
+    """Use fixed matplotlib settings, so that the same figure gives the same file."""
     try:
         import matplotlib
     except ImportError:

@@ -43,7 +43,7 @@ def read_frame(path: str | Path) -> pd.DataFrame:
 
 
 def _network(name: str) -> str:
-    """Return what reports call a network: those of the zoo in capitals."""
+    """Return the name of a network in reports; those of the zoo are in capitals."""
     return short_name(name) if is_import_name(name) else name.upper()
 
 
@@ -59,7 +59,7 @@ def _with_own_metrics(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def networks_of(frame: pd.DataFrame) -> str:
-    """Return whose networks the rows are about, `"zoo"` or `"published"`."""
+    """Return the origin of the networks in the rows: `"zoo"` or `"published"`."""
     return str(frame["networks"].fillna("zoo").iloc[0]) if "networks" in frame else "zoo"
 
 
@@ -87,7 +87,7 @@ def over_seeds(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -
 
 
 def repeats_of(frame: pd.DataFrame) -> str:
-    """Return what seeds stand for in the rows: `"networks"`, or `"samples"` of one network."""
+    """Return the meaning of seeds in the rows: `"networks"`, or `"samples"` of one network."""
     several = "network" in frame and frame["network"].nunique() > 1
     return "networks" if several else "samples"
 

@@ -45,7 +45,7 @@ class Results:
             yield
 
     def prepare(self) -> None:
-        """Make the directory; raise InputError if it cannot be one."""
+        """Create the directory; raise InputError if that fails."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(
                 f"Expected the output to be a directory (got the file {self.path}). "
@@ -56,6 +56,17 @@ class Results:
     def expect(self, keys: Iterable[str]) -> None:
         """Record which runs belong to the plan."""
         write_atomic(self.path / _RUNS, "".join(f"{key}\n" for key in sorted(keys)).encode())
+
+    def expected(self) -> set[str]:
+        """Return the keys of the runs that belong to the plan, none where it was not recorded."""
+        runs = self.path / _RUNS
+        try:
+            return set(runs.read_text("utf-8").split()) if runs.is_file() else set()
+        except UnicodeDecodeError:
+            raise InputError(
+                f"Expected {runs} to list the runs of a plan (got a file that is no text). "
+                "Remove it and repeat the plan that wrote it, which goes on where it was."
+            ) from None
 
     def remove(self, keys: Iterable[str]) -> None:
         """Remove the rows of the given runs, so that they are executed again."""
@@ -81,11 +92,9 @@ class Results:
 
     def read(self) -> pa.Table:
         """Return the rows of the plan's runs; those of a run that two files hold are taken once."""
-        table = self._all()
-        runs = self.path / _RUNS
-        if table is not None and runs.is_file():
-            expected = pa.array(runs.read_text("utf-8").split(), pa.string())
-            table = table.filter(pc.is_in(table["run"], expected))
+        table, expected = self._all(), self.expected()
+        if table is not None and expected:
+            table = table.filter(pc.is_in(table["run"], pa.array(sorted(expected), pa.string())))
         if table is None or not table.num_rows:
             raise InputError(
                 f"Expected {self.path} to hold results (got no rows). "

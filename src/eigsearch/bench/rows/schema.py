@@ -1,4 +1,4 @@
-"""The columns of a row: what was run, what came out, how long it took, on what machine."""
+"""The columns of a row: the run, its results, times and machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROWS = pa.schema(
         ("status", pa.string()),
         ("reason", pa.string()),
         *((name, pa.int64()) for name in ("num_groups", "size", "evaluations")),
-        *((name, pa.float32()) for name in _RESULTS),  # models answer with no more digits
+        *((name, pa.float32()) for name in _RESULTS),  # the precision of model outputs
         ("technique", pa.string()),
         *((name, pa.float32()) for name in TIMES),
         *((name, pa.int64()) for name in ("sample", "fit_sample", "dataset_size")),

@@ -58,14 +58,14 @@ class CachedRanker:
 
 
 class CachedProposer:
-    """Asks a ranker of candidates for the ranking of each prediction once, where no time counts."""
+    """Caches the rankings of a CandidateRanker; does not measure times."""
 
     def __init__(self, method: CandidateRanker) -> None:
         self.method = method
         self._cache: dict[str, Ranking] = {}
 
     def propose(self, instance: PredictedInstance) -> EvalCoroutine[Ranking]:
-        """Propose what the method proposes, or nothing if the ranking is known."""
+        """Propose the candidates of the method, or none if the ranking is cached."""
         key = _key(instance.data, instance.target.index, instance.node)
         if key not in self._cache:
             self._cache[key] = yield from self.method.propose(instance)

@@ -1,4 +1,4 @@
-"""What the edges that are known to matter gain as an explanation, without any explainer."""
+"""Measure the gain of the true edges as an explanation, without any explainer."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ OwnMetric = Callable[[SubgraphExplanation, Any], float]
 
 
 def short_name(name: str) -> str:
-    """Return what reports call something that a plan names.
+    """Return the name in reports of something that a plan names.
 
     >>> short_name("mine.py:Noisy"), short_name("gin")
     ('Noisy', 'gin')

@@ -25,7 +25,7 @@ _HALF = 0.5  # of two classes, the one above it is predicted
 
 
 def fidelity_columns(explanation: SubgraphExplanation) -> Row:
-    """Return size, fidelities and what follows from them without asking the model again."""
+    """Return size, fidelities and columns derived from them without further model calls."""
     found = explanation.found
     kept, removed = float(found.kept[0]), float(found.removed[0])
     plus, minus = found.fidelity_plus, found.fidelity_minus
