@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+
+from tests.time_limit import time_limit
 
 settings.register_profile(
     "eigsearch",
@@ -18,6 +20,15 @@ settings.register_profile(
     derandomize="RANDOM_EXAMPLES" not in os.environ,
 )
 settings.load_profile("eigsearch")
+
+LONGEST = 1_200  # seconds: a busy machine takes minutes for the slowest test
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Let no test wait for ever, its fixtures included."""
+    with time_limit(LONGEST):
+        return (yield)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -35,7 +35,7 @@ FAMILIES: dict[str, tuple[CandidateSet, list[list[int]]]] = {
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_rows(name: str) -> None:
+def test_rows_of_every_set_alone_and_together_are_expected(name: str) -> None:
     candidate_set, expected = FAMILIES[name]
     assert len(candidate_set) == len(expected)
     assert candidate_set.rows(0, len(candidate_set)).int().tolist() == expected
@@ -54,7 +54,7 @@ def test_ranking_keeps_nodes_and_search_drops_them() -> None:
     )
 
 
-def test_a_family_of_many_candidates_is_small() -> None:
+def test_candidate_set_of_many_candidates_is_small() -> None:
     """A graph with 100,000 groups has candidates × groups = 10^10 entries, and none of them yet."""
     candidate_set = Prefixes(torch.arange(100_000), range(1, 100_000))
     assert candidate_set.rows(99_990, 99_992).sum(dim=1).tolist() == [99_991, 99_992]

@@ -24,7 +24,9 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
-def test_examples_run(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_every_script_runs_and_prints(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out
 
@@ -119,7 +121,7 @@ def test_every_promise_names_tests_and_sources_that_exist() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_docs_relative_links_lead_to_files(page: Path) -> None:
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)  # SMILES have ](
     for target in re.findall(r"\]\(([^)#]+)\)", prose):
         assert target.startswith("https://") or (page.parent / target).exists(), target

@@ -42,3 +42,40 @@ def test_verbs_take_the_options_by_name_with_their_defaults(
 def test_options_are_refused_before_any_model_is_there() -> None:
     with pytest.raises(InputError, match="`max_batch_nodes`"):
         Options(max_batch_nodes=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_memory", "1GB"),
+        ("max_memory", True),
+        ("max_memory", float("nan")),
+        ("max_batch_nodes", [1]),
+        ("levels", ["temperature"]),
+        ("features", 3),
+        ("search", 3),
+        ("search", ["sweep"]),
+        ("forward", "forward"),
+        ("arguments", 3),
+        ("arguments", "x"),
+    ],
+)
+def test_options_value_of_another_kind_is_told_in_a_sentence(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=rf"Expected `{name}` to be .* \(got .*\)\. "):
+        Options(**{name: value})
+
+
+def test_options_limit_may_be_written_as_a_power_of_ten() -> None:
+    assert Options(max_memory=4e9).max_memory == 4_000_000_000
+
+
+def test_options_size_above_max_size_raises() -> None:
+    with pytest.raises(InputError, match="`size` to be at most `max_size`, 3"):
+        Options(search="fixed", size=5, max_size=3)
+    assert Options(search="fixed", size=3, max_size=3).size == 3
+
+
+@pytest.mark.parametrize("names", [{"x", "edge_index"}, {"x": 1, "edge_index": 2}.keys()])
+def test_options_arguments_without_an_order_are_sorted(names: Any) -> None:
+    """What is stated of a call must not depend on the order of a set."""
+    assert Options(arguments=names).arguments == ("edge_index", "x")

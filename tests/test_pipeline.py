@@ -15,7 +15,7 @@ def odd_graphs() -> list[Data]:
     return [*(attributed(each, 5, seed) for seed, each in enumerate(pairs)), house()]
 
 
-def test_odd_graphs_in_one_window() -> None:
+def test_pipeline_odd_graphs_in_one_window_are_explained_as_alone() -> None:
     torch.manual_seed(0)
     model = make_net("GIN", "mean")
     for _ in range(2):  # once unknown, once understood
@@ -26,7 +26,7 @@ def test_odd_graphs_in_one_window() -> None:
             torch.testing.assert_close(found.edge_score, alone.edge_score, rtol=1e-6, atol=1e-6)
 
 
-def test_a_one_way_edge_leaves_the_groups_of_other_graphs_alone() -> None:
+def test_pipeline_one_way_edge_leaves_the_groups_of_other_graphs_alone() -> None:
     torch.manual_seed(0)
     model, directed = make_net("GIN", "mean"), house()
     directed.edge_index = directed.edge_index[:, 1:]  # one edge loses its reverse

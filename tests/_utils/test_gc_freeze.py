@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from eigsearch._utils import gc_freeze
 from eigsearch._utils.gc_freeze import gc_frozen
 
 
@@ -32,6 +33,16 @@ def test_objects_are_frozen_for_as_long_as_the_context_lasts() -> None:
         during: list[object] = [[]]
         assert not collected(before)
         assert collected(during)
+    assert collected(before)
+
+
+def test_context_that_is_left_when_python_ends_needs_no_module(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A generator that is not used up is closed after globals of modules were set to None."""
+    before: list[object] = [[]]
+    with monkeypatch.context() as ending, gc_frozen():
+        ending.setattr(gc_freeze, "gc", None)
     assert collected(before)
 
 

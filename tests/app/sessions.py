@@ -20,6 +20,7 @@ from eigsearch.app.session import Session
 from eigsearch.models import zoo
 from eigsearch.visualization import Names
 
+PATIENCE = 300  # seconds until what a test waits for counts as missing, also on a busy machine
 NAMES = Names("BA-2Motifs", ("cycle", "house"))
 
 
@@ -62,7 +63,7 @@ class Client:
         headers: dict[str, str] | None = None,
         absolute: bool = False,
     ) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
         try:
             connection.request(method, path if absolute else self.base + path, body, headers or {})
             response = connection.getresponse()

@@ -8,6 +8,7 @@ from torch_geometric.data import Data
 
 from eigsearch.app.background import Background
 from eigsearch.app.session import Session
+from tests.app.sessions import PATIENCE
 
 called, ran_to_its_end = threading.Event(), threading.Event()
 
@@ -28,7 +29,7 @@ def test_stop_does_not_wait_for_the_graphs_that_are_explained(tmp_path):
     session = Session(Slow(), [graph], cache=tmp_path / "cache")
     background = Background(session)
     background.start()
-    called.wait()
+    assert called.wait(timeout=PATIENCE), background.error
     background.stop()
     session.close()
     assert not background._thread.is_alive()

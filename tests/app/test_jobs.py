@@ -8,7 +8,8 @@ from eigsearch.app.edits import GraphEdits
 from eigsearch.app.jobs import Jobs, method_rows
 from eigsearch.app.session import EditedItem, Session
 from eigsearch.errors import InputError
-from tests.app.sessions import motif_graphs, motif_model, motif_session
+from eigsearch.search import SEARCHES, Sweep
+from tests.app.sessions import PATIENCE, motif_graphs, motif_model, motif_session
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def jobs(tmp_path):
 
 
 def wait(jobs):
-    jobs._thread.submit(lambda: None).result(timeout=120)
+    jobs._thread.submit(lambda: None).result(timeout=PATIENCE)
 
 
 def test_compare_shows_every_method_in_its_order(jobs):
@@ -65,23 +66,53 @@ class Waiting(torch.nn.Module):
     def forward(self, x, edge_index, batch):
         if self.slow:
             self.started.set()
-            self.go_on.wait(60)
+            self.go_on.wait(PATIENCE)
         return self.inner(x, edge_index, batch)
 
 
-def test_cancel_ends_a_running_explainer_and_skips_the_rest(tmp_path):
-    model = Waiting()
-    session = Session(model, motif_graphs()[:2], cache=tmp_path / "cache")
+@pytest.fixture
+def waiting():
+    """A model whose events are those of this test, wherever it is copied to."""
+    Waiting.started.clear()
+    Waiting.go_on.clear()
+    return Waiting()
+
+
+def test_cancel_ends_a_running_explainer_and_skips_the_rest(tmp_path, waiting):
+    session = Session(waiting, motif_graphs()[:2], cache=tmp_path / "cache")
     jobs = Jobs(session)
-    model.slow = True
+    waiting.slow = True
     job = jobs.start(EditedItem(0), ["explainer:gnnexplainer", "explainer:sa"])
-    assert Waiting.started.wait(60)
+    assert waiting.started.wait(PATIENCE)
     job.cancel.set()
-    Waiting.go_on.set()
+    waiting.go_on.set()
     jobs.stop()
     assert job.finished
     assert job.done == []
     session.close()
+
+
+class Slow(Sweep):
+    """A search that computes for a while, and calls no model meanwhile."""
+
+    started, go_on = threading.Event(), threading.Event()
+
+    def steps(self, problem):
+        """Wait until the test says so, compute, and search as usual."""
+        self.started.set()
+        self.go_on.wait(PATIENCE)
+        torch.ones(3).sum()
+        return super().steps(problem)
+
+
+def test_cancel_ends_a_search_between_calls_of_the_model(jobs, monkeypatch):
+    monkeypatch.setitem(SEARCHES, "slow", Slow)
+    job = jobs.start(EditedItem(0), ["search:slow", "explainer:sa"])
+    assert Slow.started.wait(PATIENCE)
+    job.cancel.set()
+    Slow.go_on.set()
+    wait(jobs)
+    assert (job.finished, job.done, job.error) == (True, [], None)
 
 
 @pytest.mark.parametrize(
@@ -120,18 +151,15 @@ def test_compare_trains_an_explainer_once(jobs, monkeypatch):
     assert fitted == [32]
 
 
-def test_cancel_ends_training(tmp_path):
-    model = Waiting()
-    session = Session(model, motif_graphs()[:2], cache=tmp_path / "cache")
+def test_jobs_cancel_during_training_ends_it(tmp_path, waiting):
+    session = Session(waiting, motif_graphs()[:2], cache=tmp_path / "cache")
     jobs = Jobs(session)
-    Waiting.started.clear()
-    Waiting.go_on.clear()
-    model.slow = True
+    waiting.slow = True
     job = jobs.start(EditedItem(0), ["explainer:pgexplainer", "explainer:sa"])
-    assert Waiting.started.wait(60)
+    assert waiting.started.wait(PATIENCE)
     assert job.state()["stage"] == "training on 2 of 2 graphs"
     job.cancel.set()
-    Waiting.go_on.set()
+    waiting.go_on.set()
     jobs.stop()
     assert (job.finished, job.done) == (True, [])
     session.close()

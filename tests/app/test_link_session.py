@@ -60,6 +60,23 @@ def random_edits(item, dice):
     )
 
 
+@pytest.mark.parametrize(("link", "label"), [((0, 2), 1), ((0, 1), 0), ((0, 20), None)])
+def test_answer_tells_the_label_of_a_listed_link(tmp_path, link, label):
+    session = open_session("SBM-Links", tmp_path)
+    edited_item = EditedItem(link)
+    answer = answer_data(session, edited_item, session.answer(edited_item))
+    assert answer["item"]["truth"] == label
+    session.close()
+
+
+@pytest.mark.parametrize("link", [(0, 790), (-1, 0)])
+def test_answer_for_a_link_to_no_node_is_refused_in_a_sentence(tmp_path, link):
+    session = open_session("SBM-Links", tmp_path)
+    with pytest.raises(InputError, match="nodes from 0 to"):
+        session.answer(EditedItem(link))
+    session.close()
+
+
 @pytest.mark.parametrize(
     ("name", "named"), [("SBM-Links", (0, 30)), ("Two-Ways", PAIR), ("Typed-Motifs", ("center", 3))]
 )

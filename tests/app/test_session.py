@@ -13,7 +13,7 @@ from eigsearch.app.session import EditedItem, Session
 from eigsearch.errors import InputError
 from eigsearch.models import zoo
 from eigsearch.parallel import explain_to
-from tests.app.sessions import motif_graphs, motif_model, motif_session, plain_scores
+from tests.app.sessions import PATIENCE, motif_graphs, motif_model, motif_session, plain_scores
 
 
 @pytest.fixture
@@ -197,9 +197,10 @@ def test_database_is_read_by_the_background_and_by_requests(tmp_path):
     dataset = Stored(str(tmp_path / "stored"))
     dataset.extend(list(motif_graphs()))
     session = Session(motif_model(), dataset, cache=tmp_path / "cache")
-    thread = threading.Thread(target=run_background, args=(session,))
+    thread = threading.Thread(target=run_background, args=(session,), daemon=True)
     thread.start()
-    thread.join()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
     assert session.table.num_known == len(motif_graphs())
     scores = session.answer(EditedItem(3)).scores
     assert scores == pytest.approx(plain_scores(motif_graphs()[3]), abs=1e-6)

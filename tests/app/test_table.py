@@ -50,7 +50,7 @@ def test_select_sorted_puts_unknown_values_last_in_both_directions(table):
         ({"correct": "right", "items": [2]}, [2]),
     ],
 )
-def test_select_filters(table, query, expected):
+def test_select_query_with_filters_returns_matching_items(table, query, expected):
     assert items(table, **query) == expected
 
 

@@ -1,5 +1,6 @@
 """A real Chromium, and pages that must not ask for anything or complain."""
 
+import os
 import shutil
 
 import pytest
@@ -11,6 +12,10 @@ FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
 )  # fmt: skip
+LOOKS = [(1280, "light"), (390, "dark"), (1280, "dark"), (390, "light")]  # pixels, scheme
+LOOK_NAMES = [f"{width}-{scheme}" for width, scheme in LOOKS]
+EVERY_LOOK = pytest.mark.parametrize("look", LOOKS, ids=LOOK_NAMES, indirect=True)
+TRIED = len(LOOKS) if os.environ.get("ALL_LOOKS") else 2  # both widths and both schemes at least
 PATIENCE = 60_000  # milliseconds; on a busy machine a browser answers late, and that is no fault
 
 
@@ -52,14 +57,23 @@ def open_page(browser, tmp_path):
     assert complaints == []
 
 
+@pytest.fixture(params=LOOKS[:TRIED], ids=LOOK_NAMES[:TRIED])
+def look(request):
+    """The width of the screen and the colour scheme: what uses it is tried in several."""
+    return request.param
+
+
 @pytest.fixture
-def visit(browser):
-    """Open an address; afterwards nothing may have gone elsewhere, been logged or thrown."""
+def visit(browser, look):
+    """Open an address in each look; nothing may go elsewhere, be logged or thrown meanwhile."""
     requested, complaints, contexts = [], [], []
 
-    def open_address(address, hash="", width=1280, scheme="light"):
+    def open_address(address, hash="", touch=False):
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+            viewport={"width": look[0], "height": 900},
+            color_scheme=look[1],
+            accept_downloads=True,
+            has_touch=touch,
         )
         contexts.append(context)
         page = context.new_page()

@@ -1,10 +1,8 @@
-"""What the browser tests of the studio share: looks, edits of an address, what a page shows."""
+"""What the browser tests of the studio share: edits of an address, what a page shows."""
 
 import re
 
 from eigsearch.app.edits import GraphEdits
-
-LOOKS = [(1280, "light"), (390, "dark")]
 
 
 def shown_scores(page):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from eigsearch.visualization import comparison_page
@@ -56,6 +58,14 @@ def test_the_plot_shows_another_measure(page):
     before = line.get_attribute("d")
     page.check("input[value='Fidelity+']")
     assert line.get_attribute("d") != before
+
+
+def test_a_search_that_is_better_than_its_curve_has_its_mark_inside_the_plot(open_page):
+    low = replace(METHODS["Random"], curve=METHODS["Random"].curve[[0]])
+    page = open_page(comparison_page({"EiG-Search, refine": low}, MOLECULES))
+    line = page.locator(".series path").evaluate("path => path.getBBox().y")
+    mark, radius = page.locator(".flag").evaluate("c => [c.cy.baseVal.value, c.r.baseVal.value]")
+    assert radius <= mark < line
 
 
 def test_nothing_sticks_out_on_a_phone(open_page):

@@ -28,6 +28,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
+        timeout=900,
     )
     assert "--strict" in command
     assert built.returncode == 0, built.stderr + built.stdout

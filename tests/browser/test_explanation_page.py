@@ -1,8 +1,10 @@
 import pytest
 import torch
 
+import eigsearch
 from eigsearch.visualization import Names, explanation_frame, explanation_page
 from eigsearch.visualization.sentences import sentence
+from tests.app.sessions import motif_graphs, motif_model
 from tests.visualization.samples import MOLECULES, explained, graph, nitro_explanation, nitrobenzene
 
 
@@ -166,3 +168,11 @@ def test_a_notebook_frame_runs_and_asks_for_nothing(open_page):
 def test_nothing_sticks_out_sideways(open_page, width):
     page = open_page(explanation_page(nitro_explanation(), MOLECULES), width)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_counterfactual_without_sizes_names_no_keys_for_them(open_page):
+    flipped = eigsearch.flip(motif_model(), motif_graphs()[20])
+    page = open_page(explanation_page(flipped))
+    assert page.locator("p.keys").inner_text().startswith("Keys: Tab")
+    usual = open_page(explanation_page(nitro_explanation(), MOLECULES))
+    assert "change the size" in usual.locator("p.keys").inner_text()

@@ -10,12 +10,14 @@ import torch
 from torch_geometric.data import Data
 
 from eigsearch import datasets
+from eigsearch.app import motif_index
 from eigsearch.app.server import Server
 from eigsearch.app.session import Session
 from eigsearch.models import zoo
 from eigsearch.visualization import Names
 from tests.app.sessions import motif_graphs, motif_session, plain_scores
-from tests.browser.studio_pages import LOOKS, click_link, edits_of, shown_scores, wait_for_edits
+from tests.browser.conftest import EVERY_LOOK
+from tests.browser.studio_pages import click_link, edits_of, shown_scores, wait_for_edits
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +38,10 @@ def node_address(tmp_path_factory):
     server.close()
 
 
-@pytest.fixture(params=LOOKS, ids=["wide", "narrow"])
-def page(request, visit, motif_address):
+@pytest.fixture
+def page(visit, motif_address):
     """The workbench of graph 5."""
-    width, scheme = request.param
-    return visit(motif_address, "#item=5", width, scheme)
+    return visit(motif_address, "#item=5")
 
 
 def check_shown(page, item=5):
@@ -62,10 +63,9 @@ def expect_sorted(cells, descending):
 
 
 class TestTriage:
-    @pytest.fixture(params=LOOKS, ids=["wide", "narrow"])
-    def table(self, request, visit, motif_address):
-        width, scheme = request.param
-        page = visit(motif_address, "", width, scheme)
+    @pytest.fixture
+    def table(self, visit, motif_address):
+        page = visit(motif_address)
         page.wait_for_selector(".progress.complete")
         return page
 
@@ -128,6 +128,16 @@ class TestTriage:
         motif.click()
         self.count(table, "40 of 40")
 
+    def test_motifs_are_searched_in_all_explanations(self, table, monkeypatch):
+        monkeypatch.setattr(motif_index, "_MOST_ITEMS", 20)
+        monkeypatch.setattr(motif_index, "_AT_ONCE", 4)
+        table.click(".motif-card summary")
+        table.locator("[data-part=motif-note]", has_text="In 40 explanations.").wait_for()
+        motif = table.locator(".motif").first
+        count = motif.locator(".soft").text_content().removeprefix("in ")
+        motif.click()
+        self.count(table, f"{count} of 40")
+
     def test_keyboard_alone_finds_walks_opens_and_returns(self, table):
         table.keyboard.press("/")
         table.keyboard.type("7")
@@ -160,6 +170,7 @@ class TestTriage:
             rows = list(csv.DictReader(stream))
         assert {float(row["prediction"]) for row in rows} == {1.0}
 
+    @EVERY_LOOK
     def test_page_is_not_wider_than_the_screen(self, table):
         assert table.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -309,6 +320,7 @@ class TestWhatIf:
             float(v) for v in box.split()
         ]
 
+    @EVERY_LOOK
     def test_page_is_not_wider_than_the_screen(self, page):
         click_link(page, 0)
         wait_for_edits(page, 1)
@@ -383,10 +395,9 @@ class TestCompareAndTakeAway:
 
 
 class TestNodes:
-    @pytest.fixture(params=LOOKS, ids=["wide", "narrow"])
-    def page(self, request, visit, node_address):
-        width, scheme = request.param
-        return visit(node_address, "#item=400", width, scheme)
+    @pytest.fixture
+    def page(self, visit, node_address):
+        return visit(node_address, "#item=400")
 
     def test_walk_to_a_neighbour_and_explain_it(self, page):
         page.fill("[data-part=number]", "400")

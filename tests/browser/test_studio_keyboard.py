@@ -9,7 +9,7 @@ import pytest
 
 from eigsearch.app.server import Server
 from tests.app.sessions import motif_graphs, motif_session, plain_scores
-from tests.browser.studio_pages import LOOKS, edits_of, shown_scores, wait_for_edits
+from tests.browser.studio_pages import edits_of, shown_scores, wait_for_edits
 
 MOST_STOPS = 300  # controls that Tab may pass before the wanted one
 
@@ -22,19 +22,17 @@ def address(tmp_path_factory):
     server.close()
 
 
-@pytest.fixture(params=LOOKS, ids=["wide", "narrow"])
-def table(request, visit, address):
-    width, scheme = request.param
-    page = visit(address, "", width, scheme)
+@pytest.fixture
+def table(visit, address):
+    page = visit(address)
     page.wait_for_selector(".progress.complete")
     return page
 
 
-@pytest.fixture(params=LOOKS, ids=["wide", "narrow"])
-def page(request, visit, address):
+@pytest.fixture
+def page(visit, address):
     """The workbench of graph 20, whose prediction a flip changes."""
-    width, scheme = request.param
-    return visit(address, "#item=20", width, scheme)
+    return visit(address, "#item=20")
 
 
 def tab_to(page, selector):

@@ -11,7 +11,7 @@ from torch_geometric.nn import SimpleConv, global_add_pool
 
 from eigsearch.app.server import Server
 from eigsearch.app.session import Session
-from tests.browser.studio_pages import LOOKS, wait_for_edits
+from tests.browser.studio_pages import wait_for_edits
 
 EDGES = 5_000
 FEW = 120  # labels that a picture of this size may have
@@ -75,9 +75,8 @@ def view_box(page):
     return [float(value) for value in page.get_attribute(".editable", "viewBox").split()]
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_neighbourhood_of_5000_edges_stays_usable(visit, star_address, width, scheme):
-    page = visit(star_address, "#item=0", width, scheme)
+def test_neighbourhood_of_5000_edges_stays_usable(visit, star_address):
+    page = visit(star_address, "#item=0")
     labels = page.locator(".editable .node text:visible").count()
     assert 7 <= labels <= FEW
     before = view_box(page)
@@ -103,9 +102,8 @@ def test_neighbourhood_of_5000_edges_stays_usable(visit, star_address, width, sc
     page.locator("[data-part=title]", has_text="Node 4321").wait_for()
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_rows_are_explained_as_they_scroll_into_view(visit, long_address, width, scheme):
-    page = visit(long_address, "", width, scheme)
+def test_rows_are_explained_as_they_scroll_into_view(visit, long_address):
+    page = visit(long_address)
     assert page.locator(".triage-rows .triage-row").count() < 100
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     last = page.locator(f".triage-row[data-item='{ROWS - 1}']:not(.pending)")

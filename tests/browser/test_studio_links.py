@@ -10,7 +10,8 @@ import pytest
 
 from eigsearch.app.server import Server
 from tests.app.test_link_session import loaded, open_session, plain_scores
-from tests.browser.studio_pages import LOOKS, click_link, edits_of, shown_scores, wait_for_edits
+from tests.browser.conftest import EVERY_LOOK
+from tests.browser.studio_pages import click_link, edits_of, shown_scores, wait_for_edits
 
 PAIR = (("user", 0), ("item", 1))
 
@@ -28,11 +29,10 @@ def addresses(tmp_path_factory):
         server.close()
 
 
-@pytest.fixture(params=LOOKS, ids=["wide", "narrow"])
-def page(request, visit, addresses):
+@pytest.fixture
+def page(visit, addresses):
     """The workbench of a link of a typed graph."""
-    width, scheme = request.param
-    return visit(addresses["Two-Ways"], "#link=user:0,item:1", width, scheme)
+    return visit(addresses["Two-Ways"], "#link=user:0,item:1")
 
 
 def check_shown(page, name, subject):
@@ -47,7 +47,7 @@ def title(page, text):
 
 
 def test_listed_link_opens_with_both_ends_marked(visit, addresses):
-    page = visit(addresses["SBM-Links"], "", 390, "dark")
+    page = visit(addresses["SBM-Links"])
     page.locator(".triage-row[data-item='1']").click()
     title(page, "Link 0–2")
     assert page.evaluate("location.hash") == "#link=0,2"
@@ -193,9 +193,10 @@ def test_address_of_a_row_leads_to_the_next(visit, addresses, name, hash, shown)
     title(page, {"Link 0–3": "Link 0–2"}.get(shown, "Node center 3"))
 
 
-def test_narrow_table_shows_its_columns_whole(visit, addresses):
+@EVERY_LOOK
+def test_table_shows_its_columns_whole(visit, addresses):
     for name in ("SBM-Links", "Two-Ways", "Typed-Motifs"):
-        page = visit(addresses[name], "", 390)
+        page = visit(addresses[name])
         page.locator(".triage-row[data-item='0'] .gain", has_text=".").wait_for()
         right = "e => e.getBoundingClientRect().right"
         edge = page.locator(".table-card").evaluate(right)

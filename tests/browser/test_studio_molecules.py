@@ -17,8 +17,8 @@ from eigsearch.app.server import Server
 from eigsearch.app.session import Session
 from eigsearch.options import Options
 from eigsearch.visualization import Names
-from tests.browser.conftest import PATIENCE
-from tests.browser.studio_pages import LOOKS, click_link, wait_for_edits
+from tests.browser.conftest import EVERY_LOOK, PATIENCE
+from tests.browser.studio_pages import click_link, wait_for_edits
 
 pytest.importorskip("rdkit")
 
@@ -49,10 +49,9 @@ def server(tmp_path_factory):
     server.close()
 
 
-@pytest.fixture(params=LOOKS, ids=["wide", "narrow"])
-def page(request, visit, server):
-    width, scheme = request.param
-    page = visit(server.address, "", width, scheme)
+@pytest.fixture
+def page(visit, server):
+    page = visit(server.address)
     page.wait_for_selector(".progress.complete")
     return page
 
@@ -79,6 +78,14 @@ def test_every_value_has_its_name_and_unit(page):
     wait_for_edits(page, 1)
     assert "was 2.000 mol/L" in page.text_content(".value")
     assert "1.00 mol/L" in page.text_content(".changes")
+
+
+def test_columns_and_keys_of_molecules_speak_of_bonds(page):
+    column = page.locator("[data-sort=groups]")
+    assert column.text_content() == "bonds"
+    assert column.get_attribute("title").startswith("How many bonds")
+    page.locator(".triage-row[data-item='0']").click()
+    assert "removes the bond of a row" in page.locator("p.keys").text_content()
 
 
 def test_next_and_previous_follow_the_table(page):
@@ -130,8 +137,8 @@ def test_wheel_zooms_and_a_drag_pans(visit, server):
     assert view_box(page) == before
 
 
-def test_studio_opens_in_the_frame_of_a_notebook(browser, server):
-    page = browser.new_page()
+def test_studio_opens_in_the_frame_of_a_notebook(browser, look, server):
+    page = browser.new_page(viewport={"width": look[0], "height": 900}, color_scheme=look[1])
     page.set_default_timeout(PATIENCE)
     page.set_content(f"<h1>A notebook</h1>{Studio(server)._repr_html_()}")
     frame = page.frame_locator("iframe")
@@ -163,9 +170,9 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_is_readable(visit, server, scheme):
-    page = visit(server.address, "", 1280, scheme)
+@EVERY_LOOK
+def test_every_text_is_readable(visit, server):
+    page = visit(server.address)
     page.wait_for_selector(".progress.complete")
     assert page.evaluate(CONTRAST) == []
     page.locator(".triage-row[data-item='2']").click()

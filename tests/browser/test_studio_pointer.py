@@ -10,8 +10,7 @@ import pytest
 
 from eigsearch.app.server import Server
 from tests.app.sessions import motif_graphs, motif_session, plain_scores
-from tests.browser.conftest import PATIENCE
-from tests.browser.studio_pages import LOOKS, edits_of, shown_scores, wait_for_edits
+from tests.browser.studio_pages import edits_of, shown_scores, wait_for_edits
 
 ITEM = 5
 
@@ -24,10 +23,9 @@ def address(tmp_path_factory):
     server.close()
 
 
-@pytest.fixture(params=LOOKS, ids=["wide", "narrow"])
-def page(request, visit, address):
-    width, scheme = request.param
-    return visit(address, f"#item={ITEM}", width, scheme)
+@pytest.fixture
+def page(visit, address):
+    return visit(address, f"#item={ITEM}")
 
 
 def check_shown(page):
@@ -70,18 +68,13 @@ def test_edge_under_the_mouse_goes_and_comes_back(page):
     wait_for_edits(page, 0)
 
 
-def test_finger_taps_edges_and_nodes(browser, address):
-    context = browser.new_context(viewport={"width": 390, "height": 900}, has_touch=True)
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{address}#item={ITEM}")
-    page.wait_for_selector("html[data-ready]")
+def test_finger_taps_edges_and_nodes(visit, address):
+    page = visit(address, f"#item={ITEM}", touch=True)
     page.touchscreen.tap(*free_point(page))
     wait_for_edits(page, 1)
     check_shown(page)
     page.touchscreen.tap(*node_point(page, 4))
     page.locator(".node-target.chosen[data-node='4']").wait_for(state="attached")
-    context.close()
 
 
 def test_clicked_nodes_are_chosen_and_connected(page):
@@ -176,9 +169,8 @@ def test_back_and_forward_of_the_browser(page):
     page.wait_for_selector("#triage .triage-row[data-item='1']")
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_table_is_walked_up_and_motifs_are_reset(visit, address, width, scheme):
-    page = visit(address, "", width, scheme)
+def test_table_is_walked_up_and_motifs_are_reset(visit, address):
+    page = visit(address)
     page.wait_for_selector(".progress.complete")
     page.locator(".triage-row[data-item='2']").focus()
     page.keyboard.press("ArrowUp")

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from eigsearch import store
 MODEL = "tests.parallel.networks:Slow"
 COMMAND = ["explain", "--dataset", "BA-2Motifs", "--model", MODEL, "--index", "400:560"]
 SHARDS = 40
+PATIENCE = 600  # seconds until a process counts as one that hangs
 
 # A fork server has torch imported: the process that it forks starts at once.
 CONTEXT = multiprocessing.get_context("forkserver")
@@ -81,19 +83,16 @@ def start(
 def stop(out: Path, number: int, *more: str) -> int | None:
     """Start the command, send its main thread a signal while it waits; return the exit code."""
     process = start(out, 2, *more, writer=store.Writer)
-    while process.is_alive() and not out.with_suffix(".held").exists():
-        time.sleep(0.01)
+    wait_until(out.with_suffix(".held").exists, process)
     assert process.is_alive(), out.with_suffix(".log").read_text()
     assert process.pid is not None
     os.kill(process.pid, number)
-    process.join()
-    return process.exitcode
+    return exit_code(process)
 
 
 def finish(out: Path, *more: str) -> None:
-    process = start(out, None, *more)
-    process.join()
-    assert process.exitcode == 0, out.with_suffix(".log").read_text()
+    code = exit_code(start(out, None, *more))
+    assert code == 0, out.with_suffix(".log").read_text()
 
 
 def written(out: Path) -> int:
@@ -103,16 +102,33 @@ def written(out: Path) -> int:
 def kill_after(out: Path, shards: int, seconds: float, *more: str) -> None:
     """Start the command, and kill it some time after it has written so many more shards."""
     before, process = written(out), start(out, shards + 1, *more)
-    while process.is_alive() and written(out) < before + shards:
-        time.sleep(0.002)
+    wait_until(lambda: written(out) >= before + shards, process)
     time.sleep(seconds)
     kill(process)
 
 
-def kill(process: multiprocessing.Process) -> None:
+def wait_until(condition: Callable[[], bool], process: BaseProcess) -> None:
+    """Wait until a condition holds or the process has ended; fail if neither happens."""
+    deadline = time.monotonic() + PATIENCE
+    while process.is_alive() and not condition():
+        if time.monotonic() > deadline:
+            process.kill()
+            raise AssertionError(f"Expected the process to go on (got nothing in {PATIENCE} s).")
+        time.sleep(0.002)
+
+
+def exit_code(process: BaseProcess) -> int | None:
+    """Return how a process ended; kill one that does not."""
+    process.join(PATIENCE)
+    if process.is_alive():
+        process.kill()
+        raise AssertionError(f"Expected the process to end (got nothing in {PATIENCE} s).")
+    return process.exitcode
+
+
+def kill(process: BaseProcess) -> None:
     process.kill()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    assert exit_code(process) == -signal.SIGKILL
 
 
 def content(out: Path) -> dict[str, bytes]:

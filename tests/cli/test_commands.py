@@ -16,7 +16,7 @@ from eigsearch.cli.explain_run import summarize_run
 from eigsearch.models import zoo
 
 
-def test_demo(run, tmp_path: Path) -> None:
+def test_demo_without_arguments_prints_findings_and_a_report(run, tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     older = {"config": {"command": "demo"}, "schema": 0}
     (tmp_path / "results" / "manifest.json").write_text(json.dumps(older))
@@ -72,18 +72,18 @@ def test_train_wants_one_file(refused, own: Path) -> None:
     assert f"got {os.strerror(errno.EISDIR)}" in refused("train", "--data", ".", "--model", "gin")
 
 
-def test_datasets(run, run_json) -> None:
+def test_datasets_as_table_and_json_lists_every_name(run, run_json) -> None:
     assert [entry["name"] for entry in run_json("datasets")] == list(datasets.names())
     assert all(name in run("datasets").stdout for name in datasets.names())
 
 
-def test_models(run, run_json) -> None:
+def test_models_as_table_and_json_lists_the_zoo(run, run_json) -> None:
     found = run_json("models")
     assert [(card["dataset"], card["recipe"]["conv"]) for card in found] == list(zoo.names())
     assert "eigsearch train --dataset BA-2Motifs" in run("models").stdout.replace("\n", "")
 
 
-def test_explainers(run, run_json) -> None:
+def test_explainers_as_table_and_json_lists_every_name(run, run_json) -> None:
     assert [card["explainer"] for card in run_json("explainers")] == list(explainers.names())
     assert "gnnexplainer" in run("explainers").stdout
 
@@ -137,7 +137,9 @@ def test_view_draws_a_picture_of_one(run, results: Path, suffix: str, start: byt
     assert (results / f"one{suffix}").read_bytes().startswith(start)
 
 
-def test_view(run, run_json, results: Path) -> None:
+def test_view_rows_of_a_run_prints_sentences_and_writes_a_page(
+    run, run_json, results: Path
+) -> None:
     printed = run("view", results, "--out", results / "page.html").stdout
     assert printed.count("P(cycle)") == printed.count("P(house)") == 2
     assert "graph" in printed.split("explanation")[0]
@@ -192,7 +194,7 @@ def test_ray_may_stand_without_an_address(run, monkeypatch, typed, address, tmp_
 def test_the_installed_command_in_a_pipe(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from eigsearch.cli import main; main()"]
     arguments = ["explain", "--dataset", "BA-2Motifs", "--index", "0:40", "--out", str(tmp_path)]
-    done = subprocess.run([*command, *arguments], capture_output=True, text=True)
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "\x1b" not in done.stdout

@@ -22,7 +22,7 @@ def parameter(command: str, name: str) -> Any:
     return next(one for one in known.commands[command].params if one.name == name)
 
 
-def test_help_teaches(run) -> None:
+def test_help_of_each_command_shows_usage(run) -> None:
     for command in ("demo", "explain", "compare", "view", "train", "datasets", "models"):
         assert "Usage" in run(command, "--help").stdout
     assert "eigsearch explain --dataset MUTAG" in run("explain", "--help").stdout
@@ -62,16 +62,16 @@ def test_help_does_not_wait_for_torch(command: str) -> None:
         "try: main()\n"
         "finally: sys.exit('torch' in sys.modules or 'pyarrow' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0
     assert "Usage" in done.stdout
 
 
-def test_version(run) -> None:
+def test_version_flag_prints_name_and_version(run) -> None:
     assert run("--version").stdout == f"eigsearch {__version__}\n"
 
 
 def test_python_runs_the_package_as_the_command() -> None:
     command = [sys.executable, "-m", "eigsearch", "--version"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.stdout == f"eigsearch {__version__}\n", done.stderr

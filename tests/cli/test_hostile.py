@@ -95,7 +95,7 @@ def test_a_table_without_molecules(refused, own: Path) -> None:
     assert everything(own) == before
 
 
-def test_tensors_without_edges(refused, own: Path) -> None:
+def test_explain_tensors_without_edges_is_refused(refused, own: Path) -> None:
     save_tensors({"x": torch.ones(2, 10)}, own / "graph.safetensors")
     before = everything(own)
     assert "`edge_index`" in refused(*OWN, "--data", "graph.safetensors", "--node", "0")

@@ -47,6 +47,18 @@ def nothing_is_written(own: Path):
         (("--dataset", "BA-2Motifs", "--index", "::0"), "numbers and ranges"),
         (("--dataset", "BA-2Motifs", "--index", "1,1"), "each number once"),
         (("--dataset", "BA-2Motifs", "--index", ""), "numbers and ranges (got '')"),
+        (("--dataset", "BA-2Motifs", "--index", "9" * 5000), "numbers and ranges"),
+        (("--dataset", "BA-2Motifs", "--index", f"0:{'9' * 5000}"), "numbers and ranges"),
+        (("--dataset", "BA-Shapes", "--node", "9" * 5000), "numbers and ranges"),
+        (("--dataset", "BA-2Motifs", "--seed", "9" * 20), "from -2**62 to 2**62"),
+        (("--dataset", "BA-2Motifs", "--model", ":Net"), "package.module:name"),
+        (("--dataset", "BA-2Motifs", "--model", "..:Net"), "package.module:name"),
+        (("--dataset", "BA-2Motifs", "--explainer", ":"), "package.module:name"),
+        (("--dataset", "BA-2Motifs", "--device", "meta"), "torch can compute on here"),
+        (
+            ("--data", "mine.pt", "--model", "mynet:Net", "--model-args", "[" * 100_000),
+            "a JSON object",
+        ),
         (("--dataset", "BA-2Motifs", "--size", "5", "--search", "refine"), "--search or --size"),
         (("--dataset", "BA-2Motifs", "--num-gpus", "1"), "`num_gpus` together with `ray`"),
         (("--dataset", "BA-2Motifs", "--max-failures", "-1"), "0 or more (got -1)"),
@@ -71,7 +83,9 @@ def nothing_is_written(own: Path):
         (("--data", "mine.pt", "--model", "mynet:Net", "--weights", "mine.pt"), "weights"),
     ],
 )
-def test_a_wrong_argument(refused, arguments: tuple[str, ...], words: str) -> None:
+def test_explain_wrong_argument_is_refused_in_a_sentence(
+    refused, arguments: tuple[str, ...], words: str
+) -> None:
     assert words in refused("explain", *arguments, "--out", "out")
 
 

@@ -9,7 +9,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import from_smiles
 
 import eigsearch
-from eigsearch.counterfactual.bonds import bond_check
+from eigsearch.counterfactual.bonds import bond_check, single_bond
 from eigsearch.counterfactual.explanation import FlipExplanation
 from eigsearch.errors import InputError
 from tests.search.brute import Net, random_graph
@@ -86,6 +86,12 @@ def test_bond_check_atoms_that_are_refused_stay_and_get_no_bond() -> None:
     assert check is not None
     assert check.allows([], [(1, 2)])
     assert not check.allows([(0, 1), (0, 2), (0, 3)], [(4, 5), (0, 1), (0, 2), (0, 3)])
+
+
+def test_single_bond_of_a_graph_without_attributes_is_none() -> None:
+    """Names of bonds may come with a data set of which some graphs have no `edge_attr`."""
+    data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
+    assert single_bond(data, ("single", "double")) is None
 
 
 def test_flip_with_additions_is_never_larger_than_without() -> None:

@@ -109,6 +109,8 @@ def test_flip_a_regression_crosses_the_value() -> None:
         assert found.flipped
         assert (found.value > to) != (found.value_after > to)
         assert found.value_after == pytest.approx(found.prediction_after)
+        side = "above" if found.value_after > to else "below"
+        assert f", {side} {to:g}.".replace("-", "−") in found.sentence()
 
 
 class NodeNet(nn.Module):
@@ -167,6 +169,46 @@ def test_flip_only_given_pairs_are_added() -> None:
     assert all({tuple(p) for p in flip.added.t().tolist()} <= allowed for flip in found)
 
 
+def test_flip_given_pair_and_its_reverse_are_one_edge() -> None:
+    model, data = Net(1), random_graph(1, nodes=8, edges=7)
+    pairs = torch.tensor(twin.within_two_hops(data)[:3]).t()
+    options = {"search": "exhaustive", "max_size": 2, "answers": 50}
+    once = eigsearch.flip(model, data, add=pairs, **options)
+    twice = eigsearch.flip(model, data, add=torch.cat([pairs, pairs.flip(0)], 1), **options)
+    assert isinstance(once, list)
+    assert isinstance(twice, list)
+    assert [each.added.tolist() for each in twice] == [each.added.tolist() for each in once]
+    assert once[0].additions == twice[0].additions == 3
+
+
+@pytest.mark.parametrize("ends", [[[], []], [[0, 1], [1, 0]], [[0], [0]]])
+def test_flip_without_pairs_that_share_a_neighbour_adds_nothing(ends: list[list[int]]) -> None:
+    """A graph of one bond has no two nodes that could be joined; a data set may hold it."""
+    edge_index = torch.tensor(ends, dtype=torch.long)
+    data = Data(x=torch.ones(3, 3), edge_index=edge_index)
+    found = one(Net(0), data, add=True)
+    assert found.additions == 0
+    assert found.added.shape == (2, 0)
+    assert found.size == one(Net(0), data).size
+
+
+def test_flip_added_self_loop_is_one_edge() -> None:
+    """A self-loop is its own reverse: joined both ways the model would see it twice."""
+    model, data = Net(1), random_graph(1, nodes=8, edges=7)
+    full = torch.tensor([[node, node] for node in range(8)]).t()
+    answers = eigsearch.flip(model, data, add=full, search="exhaustive", max_size=2, answers=99)
+    assert isinstance(answers, list)
+    grown = [each for each in answers if each.added.numel()]
+    assert grown
+    for each in grown:
+        kept = data.edge_index[:, ~each.edge_mask]
+        edges = torch.cat([kept, each.added], dim=1)
+        output = model(data.x, edges, torch.zeros(8, dtype=torch.long)).detach()
+        assert int(output.argmax()) == each.prediction_after
+        value = float(output.softmax(1)[0, each.target])
+        assert each.value_after == pytest.approx(value, abs=1e-5)
+
+
 def test_flip_is_saved_with_what_it_adds(tmp_path: Path) -> None:
     found = one(Net(3), random_graph(3), add=True)
     values = json.loads(found.save(tmp_path / "flip.json").read_text())
@@ -193,7 +235,13 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no size": ({"max_size": 0}, "`max_size`"),
     "no answers": ({"answers": 0}, "`answers`.*number of answers"),
     "a word": ({"add": "yes"}, "pairs of nodes"),
+    "nothing to add": ({"add": None}, "True, False or pairs of nodes"),
+    "pairs of different length": ({"add": [[0, 1], [2]]}, "pairs of nodes in shape"),
+    "no edge that goes": ({"groups": "none"}, "leave `groups` out"),
     "no pairs": ({"add": torch.zeros(3)}, "pairs of nodes"),
+    "an edge that is there": ({"add": random_graph(0).edge_index}, "without an edge"),
+    "no number": ({"task": "regression", "target": 0, "to": float("nan")}, "`to`.*number"),
+    "a number as a word": ({"to": "1"}, "`to`.*number"),
     "no nodes": ({"add": torch.tensor([[0], [99]])}, "from 0 to 8"),
     "no value": ({"task": "regression", "target": 0}, "`to`"),
     "another target": ({"target": 0}, "predicted class, 1"),

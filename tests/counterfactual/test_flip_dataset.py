@@ -125,3 +125,25 @@ def test_counterfactual_search_in_the_explainer_gives_the_same_answers() -> None
     masks = torch.cat([answer.edge_mask for answer in expected])
     assert torch.equal(found.edge_mask.bool(), masks)
     assert all(len(answer.answers()) <= 2 for answer in found.details)
+
+
+@pytest.mark.parametrize("masks", [("object", "object"), ("common_attributes", None)])
+def test_counterfactual_search_for_features_is_refused(
+    masks: tuple[str, str | None], caplog: pytest.LogCaptureFixture
+) -> None:
+    """It took groups of features for edges that can be removed."""
+    node_mask_type, edge_mask_type = masks
+    with pytest.raises(ValueError, match="does not support"):
+        Explainer(
+            Swapped().eval(),
+            eigsearch.CounterfactualSearch(),
+            explanation_type="model",
+            node_mask_type=node_mask_type,
+            edge_mask_type=edge_mask_type,
+            model_config={
+                "mode": "multiclass_classification",
+                "task_level": "graph",
+                "return_type": "raw",
+            },
+        )
+    assert "changes edges and no features" in caplog.text

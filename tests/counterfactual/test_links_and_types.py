@@ -155,6 +155,6 @@ def test_flip_typed_graph_with_additions_is_refused_in_a_sentence() -> None:
 
 
 def test_flip_unknown_keyword_is_refused_with_the_keywords_that_there_are() -> None:
-    with pytest.raises(TypeError, match=r"got `links`.*Choose of groups.*max_size") as caught:
+    with pytest.raises(TypeError, match=r"got `links`.*Choose from groups.*max_size") as caught:
         eigsearch.flip(PlainNet(), graph(), links=(0, 1))
     assert "sparsity" not in str(caught.value)

@@ -1,3 +1,4 @@
+import os
 import pickle
 from pathlib import Path
 
@@ -100,3 +101,14 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
         datasets.save_file([lambda: None], tmp_path / "mine.pt")
     assert len(datasets.load_file(tmp_path / "mine.pt")) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["mine.pt"]
+
+
+def test_load_file_of_a_huge_label_makes_no_class_names(tmp_path):
+    torch.save([graph(y=torch.tensor([2**62]))], tmp_path / "huge.pt")
+    assert datasets.load_file(tmp_path / "huge.pt").num_classes == 0
+
+
+def test_load_file_of_a_pipe_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe.pt")
+    with pytest.raises(InputError, match="got a pipe or a device"):
+        datasets.load_file(tmp_path / "pipe.pt")

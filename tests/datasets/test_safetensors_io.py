@@ -120,7 +120,7 @@ def test_whatever_is_accepted_comes_back(tmp_path_factory, graphs: list[dict[str
 
 
 @pytest.mark.parametrize("kind", [torch.Tensor.requires_grad_, torch.nn.Parameter])
-def test_gradients_stay_behind(kind, tmp_path: Path) -> None:
+def test_save_file_tensor_with_gradient_is_read_without(kind, tmp_path: Path) -> None:
     graph = Data(x=kind(torch.ones(1, 2)), edge_index=LOOP)
     loaded = open_graphs(saved([graph], tmp_path))[0]
     assert torch.equal(loaded.x, torch.ones(1, 2))

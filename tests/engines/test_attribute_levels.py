@@ -9,10 +9,15 @@ import torch
 from torch import Tensor, nn
 from torch_geometric import nn as pyg
 from torch_geometric.data import Data
+from torch_geometric.nn import (
+    GraphConv,
+)
 
 import eigsearch
 from eigsearch.errors import InputError
-from tests.nets import FEATURES, house
+from tests.inference.twins import TakesData, plain
+from tests.nets import FEATURES, house, make_net, vivid
+from tests.reference import twin
 
 ENGINES = pytest.mark.parametrize("engine", ["incremental", "batched"])
 
@@ -123,3 +128,153 @@ def test_settle_levels_of_a_node_task_keeps_the_vector() -> None:
 def test_levels_that_do_not_exist_are_refused(levels: dict[str, str], words: str) -> None:
     with pytest.raises(InputError, match=words):
         eigsearch.explain(Vector("linear").eval(), graph(), levels=levels)
+
+
+class Reads(nn.Module):
+    """Reads a node-level, an edge-level and a graph-level attribute beside the usual ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kind = nn.Embedding(4, FEATURES)
+        self.net = make_net("GCN weighted")
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor, z: Tensor, edge_mark: Tensor, u: Tensor, batch: Tensor
+    ) -> Tensor:
+        x = x + self.kind(z)
+        out = self.net(x, edge_index, edge_weight=edge_mark, batch=batch)
+        return out * u
+
+
+class ReadsObject(Reads):
+    def forward(self, data: Any) -> Tensor:
+        return super().forward(data.x, data.edge_index, data.z, data.edge_mark, data.u, data.batch)
+
+
+def read(model: nn.Module) -> twin.Predict:
+    def predict(data: Data) -> Tensor:
+        batch = torch.zeros(data.num_nodes, dtype=torch.long)
+        return Reads.forward(model, data.x, data.edge_index, data.z, data.edge_mark, data.u, batch)
+
+    return predict
+
+
+@pytest.mark.parametrize("kind", [Reads, ReadsObject])
+@pytest.mark.parametrize("pairs", [9, 8, 1])
+@pytest.mark.parametrize("directed", [True, False])
+def test_attribute_levels_attributes_of_every_level_are_cut(
+    kind: type[nn.Module], pairs: int, directed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With nine directed edges on nine nodes, only the name tells an edge attribute."""
+    monkeypatch.setattr(twin, "EDGE_LEVEL", ("edge_mark",))
+    data = house()
+    stop = pairs if directed else None
+    keep = torch.zeros(data.num_edges, dtype=torch.bool)
+    keep[:pairs] = True
+    if not directed:
+        keep[9 : 9 + pairs] = True
+    graph = Data(
+        x=data.x,
+        edge_index=data.edge_index[:, keep],
+        edge_mark=data.edge_weight[keep],
+        z=torch.arange(9) % 4,
+        u=torch.tensor([[0.5, 2.0, 1.0]], dtype=torch.float64),
+        y=torch.tensor([1]),
+        name="a house",
+    )
+    assert stop is None or graph.num_edges == stop
+    model = kind().double().eval()
+    ex = eigsearch.explain(model, graph, target=0)
+    answer = twin.explain(read(model), graph, twin.Asked(0))
+    torch.testing.assert_close(ex.edge_score, torch.tensor(answer.score).double())
+    assert ex.edge_mask.tolist() == answer.mask
+
+
+class Loaded(nn.Module):
+    """Weighs messages by an edge attribute whose name does not say so, and nodes by a table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = GraphConv(FEATURES, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, load: Tensor, table: Tensor) -> Tensor:
+        return self.conv(x, edge_index, load) * table[:2].sum()
+
+
+@pytest.mark.parametrize("engine", ["batched", "incremental"])
+def test_attribute_levels_are_kept_in_a_computation_graph(engine: str) -> None:
+    """Around its end, a path of three nodes has two nodes and two edges: lengths say nothing."""
+    torch.manual_seed(0)
+    model = vivid(Loaded())
+    data = Data(
+        x=torch.randn(3, FEATURES).double(),
+        edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]),
+        load=torch.tensor([0.5, 1.0, 2.0, 3.0]).double(),
+        table=torch.tensor([1.0, 2.0]).double(),
+    )
+    ex = eigsearch.explain(model, data, node=0, target=1, engine=engine)
+    whole, without = (
+        model(data.x, data.edge_index[:, keep], data.load[keep], data.table)[0]
+        for keep in ([0, 1, 2, 3], [2, 3])
+    )
+    drop = twin_drop(whole, without, 1)
+    torch.testing.assert_close(ex.edge_score[:2], torch.full((2,), drop / 2).double())
+
+
+def twin_drop(whole: Tensor, without: Tensor, target: int) -> float:
+    odds = [p.log() - (-p).log1p() for p in (row.softmax(0)[target] for row in (whole, without))]
+    return float(odds[0] - odds[1])
+
+
+@pytest.mark.parametrize("kind", [Reads, ReadsObject])
+def test_attribute_level_graph_of_one_node_does_not_tell_it(
+    kind: type[nn.Module],
+) -> None:
+    """One row for one node may be the graph's, which the graphs beside it tell."""
+    model = kind().double().eval()
+
+    def graph(nodes: int, ends: list[list[int]]) -> Data:
+        return Data(
+            x=house().x[:nodes],
+            edge_index=torch.tensor(ends).long(),
+            edge_mark=torch.ones(len(ends[0])).double(),
+            z=torch.zeros(nodes).long(),
+            u=torch.tensor([[0.5, 2.0, float(nodes)]], dtype=torch.float64),
+            y=torch.tensor(1),
+        )
+
+    path = [list(range(8)), list(range(1, 9))]
+    graphs = [graph(1, [[], []]), graph(2, [[0], [1]]), graph(9, path)]
+    together = list(eigsearch.explain_dataset(model, graphs, target=0, engine="incremental"))
+    assert together[-1].engine == "incremental"
+    for one, data in zip(together, graphs, strict=True):
+        other = eigsearch.explain(model, data, target=0, engine="batched")
+        torch.testing.assert_close(one.edge_score, other.edge_score)
+        assert one.value == pytest.approx(other.value)
+
+
+def test_attribute_levels_number_of_a_graph_becomes_an_entry_per_candidate() -> None:
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.net = make_net()
+
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor, dose: Tensor) -> Tensor:
+            return self.net(x, edge_index, batch=batch) * dose[:, None]
+
+    model, data = Scaled(), plain()
+    data.dose = 1.5
+    graph = plain()
+    ex = eigsearch.explain(model, data)
+    half = eigsearch.explain(
+        lambda x, edge_index, batch: 1.5 * model.net(x, edge_index, batch=batch), graph
+    )
+    torch.testing.assert_close(ex.edge_score, half.edge_score)
+
+
+def test_attribute_levels_node_numbers_are_refused() -> None:
+    data = plain()
+    data.center_index = torch.tensor([3])
+    model = vivid(TakesData())
+    with pytest.raises(eigsearch.errors.UnsupportedError, match="center_index"):
+        eigsearch.explain(model, data)

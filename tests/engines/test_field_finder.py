@@ -67,7 +67,7 @@ class ScaledDegrees(nn.Module):
         return 4 * self.head(self.conv(x * (degrees / degrees.max())[:, None], edge_index))
 
 
-def test_a_model_that_mixes_graphs_is_given_the_whole_graph() -> None:
+def test_field_finder_model_that_mixes_graphs_is_given_the_whole_graph() -> None:
     draw = torch.Generator().manual_seed(0)
     edges = [[0, 1], [0, 2], [0, 3], [4, 5], [4, 6], [2, 1], [7, 8], [8, 4]]  # hubs: 0, then 4
     data = Data(x=torch.rand(9, 4, generator=draw), edge_index=torch.tensor(edges).t())

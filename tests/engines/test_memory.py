@@ -21,7 +21,7 @@ from eigsearch.errors import MemoryBudgetError
 from tests.nets import house, make_net
 
 
-def test_what_is_held_at_once_is_counted_in_tensors_and_in_arrays() -> None:
+def test_memory_held_at_once_is_counted_in_tensors_and_in_arrays() -> None:
     def compute() -> None:
         for _ in range(3):  # one after the other, so that one counts
             torch.zeros(250_000) + 1
@@ -32,7 +32,7 @@ def test_what_is_held_at_once_is_counted_in_tensors_and_in_arrays() -> None:
     assert 4_000_000 <= taken <= 8_000_000
 
 
-def test_views_and_what_is_given_back_cost_nothing() -> None:
+def test_memory_views_and_what_is_given_back_cost_nothing() -> None:
     base = torch.zeros(1_000_000)
     _, taken = measure_peak_bytes(lambda: [base.view(10, -1)[i].sum().item() for i in range(10)])
     assert taken < 100_000

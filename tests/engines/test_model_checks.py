@@ -9,10 +9,19 @@ import torch
 from torch import Tensor, nn
 from torch_geometric import nn as pyg
 from torch_geometric.data import Data
+from torch_geometric.nn import (
+    GCNConv,
+    GINConv,
+    LSTMAggregation,
+    PairNorm,
+    SortAggregation,
+    global_add_pool,
+)
 
 import eigsearch
 from eigsearch import datasets
-from tests.nets import FEATURES, house
+from tests.inference.twins import Layered, assert_like_twin, plain
+from tests.nets import FEATURES, WIDTH, house, vivid
 
 
 def own_call(model: Any, data: Data) -> Tensor:
@@ -156,6 +165,21 @@ def test_choose_arguments_leaves_out_one_that_makes_the_model_fail() -> None:
     assert "weights are not for this model" in ex.note
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_choose_arguments_looks_at_the_graphs_of_a_window_that_have_them(fails: bool) -> None:
+    bare = house()
+    bare.edge_weight = None
+    graphs = [bare, house(1)]
+    model = Weighted(fails)
+    without, weighted = eigsearch.explain_dataset(model, graphs, return_type="raw")
+    assert "`edge_weight`" in weighted.note
+    assert "`edge_weight`" not in without.note
+    assert ("edge_weight" in weighted.config["called_as"]) is not fails
+    weight = None if fails else graphs[1].edge_weight
+    expected = model(graphs[1].x, graphs[1].edge_index, weight).softmax(-1)[0, weighted.target]
+    assert weighted.value == pytest.approx(float(expected))
+
+
 def test_arguments_that_the_model_does_not_have_are_refused() -> None:
     with pytest.raises(eigsearch.errors.InputError, match="edge_wieght"):
         eigsearch.explain(Weighted(), house(), arguments=("x", "edge_wieght"))
@@ -219,3 +243,144 @@ def test_explain_sees_that_a_model_has_come_to_mix_graphs() -> None:
         eigsearch.explain(model, data)
         model.what = "read-outs"
         assert_like_own_calls(model, eigsearch.explain(model, data))
+
+
+class Crowded(nn.Module):
+    """Normalises over all nodes of a call, so that graphs in one batch disturb each other."""
+
+    def __init__(self, pool: bool) -> None:
+        super().__init__()
+        self.conv, self.norm = GCNConv(FEATURES, 3), nn.BatchNorm1d(3, track_running_stats=False)
+        self.pool = pool
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        x = self.norm(self.conv(x, edge_index)).tanh()
+        return global_add_pool(x, batch) if self.pool else x
+
+
+@pytest.mark.parametrize("node", [None, 2])
+def test_model_checks_model_that_mixes_the_graphs_of_a_batch_gets_one_candidate_per_call(
+    node: int | None,
+) -> None:
+    torch.manual_seed(0)
+    model = vivid(Crowded(pool=node is None))
+
+    def predict(data: Data) -> Tensor:
+        return model(data.x, data.edge_index, torch.zeros(data.num_nodes, dtype=torch.long))
+
+    assert_like_twin(model, plain(), predict, node=node, return_type="raw")
+
+
+class Padded(nn.Module):
+    """Reads the nodes of a graph one after the other, padded to the largest graph of the call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.pool = GCNConv(FEATURES, WIDTH), LSTMAggregation(WIDTH, WIDTH)
+        self.head = nn.Linear(WIDTH, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return self.head(self.pool(self.conv(x, edge_index).tanh(), batch))
+
+
+class Centred(nn.Module):
+    """Subtracts the mean over all nodes of a call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = GCNConv(FEATURES, 3), PairNorm()
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return global_add_pool(self.norm(self.conv(x, edge_index)).tanh(), batch)
+
+
+@pytest.mark.parametrize("kind", [Padded, Centred])
+@pytest.mark.parametrize("edges", [1, 18])
+def test_model_checks_graphs_that_share_a_batch_do_not_show(
+    kind: type[nn.Module], edges: int
+) -> None:
+    torch.manual_seed(0)
+    model, data = vivid(kind()), plain()
+    data.edge_index = data.edge_index[:, :edges]
+    together = eigsearch.explain(model, data, sparsity=0.0)
+    alone = eigsearch.explain(model, data, sparsity=0.0, max_batch_nodes=1)
+    torch.testing.assert_close(together.curve.kept, alone.curve.kept)
+    torch.testing.assert_close(together.curve.removed, alone.curve.removed)
+
+
+def test_model_checks_small_graph_padded_beside_large_ones_does_not_show() -> None:
+    """The first edges of a graph often are a tree of all its nodes: a part of no other size."""
+    torch.manual_seed(0)
+    tree = torch.tensor([[0, 1, 2, 3, 4, 0, 0, 0, 1], [1, 2, 3, 4, 5, 2, 3, 4, 3]])
+    data = Data(x=torch.randn(6, FEATURES).double(), edge_index=torch.cat([tree, tree.flip(0)], 1))
+    together = eigsearch.explain(model := vivid(Padded()), data)
+    alone = eigsearch.explain(model, data, max_batch_nodes=1)
+    torch.testing.assert_close(together.curve.kept, alone.curve.kept)
+
+
+def test_model_checks_small_budget_does_not_hide_that_graphs_disturb_one_another() -> None:
+    """Large graphs have calls of their own then; small ones still share theirs."""
+    torch.manual_seed(0)
+    large, small = house(), Data(torch.randn(2, FEATURES).double(), torch.tensor([[0, 1], [1, 0]]))
+    large.x = torch.randn(int(large.num_nodes), FEATURES).double()
+    middle = Data(torch.randn(3, FEATURES).double(), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]))
+    model = vivid(Padded())
+    plenty = eigsearch.explain_dataset(model, [large, middle, small])
+    scarce = eigsearch.explain_dataset(model, [large, middle, small], max_batch_nodes=9)
+    for one, other in zip(plenty, scarce, strict=True):
+        assert one.value == pytest.approx(other.value)
+        torch.testing.assert_close(one.score, other.score)
+
+
+class Sorting(nn.Module):
+    """Reads the first nodes after sorting by a feature that some of them may share."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = GINConv(nn.Linear(FEATURES, 4))
+        self.sort = SortAggregation(k=3)
+        self.head = nn.Linear(12, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        states = self.conv(x, edge_index).tanh()
+        return self.head(self.sort(torch.cat([states[:, :3], x[:, :1]], dim=1), batch))
+
+
+def test_model_checks_nodes_that_sort_as_equal_are_sorted_as_in_the_graph_alone() -> None:
+    torch.manual_seed(0)
+    data = house()
+    data.x = torch.randn(int(data.num_nodes), FEATURES).double()
+    data.x[:, 0] = 1.0  # in the other graph all differ
+    ring = torch.stack([torch.arange(40), torch.arange(1, 41) % 40])
+    large = Data(torch.randn(40, FEATURES).double(), torch.cat([ring, ring.flip(0)], dim=1))
+    model = vivid(Sorting())
+    alone = eigsearch.explain(model, data, max_batch_nodes=1, engine="batched")
+    together, _ = eigsearch.explain_dataset(model, [data, large])
+    assert together.value == pytest.approx(alone.value)
+    torch.testing.assert_close(together.score, alone.score)
+
+
+class Tiny(nn.Module):
+    """Says what another model says, in a unit in which all numbers are small."""
+
+    def __init__(self, inside: nn.Module) -> None:
+        super().__init__()
+        self.inside = inside
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        inputs = {} if isinstance(self.inside, Layered) else {"batch": batch}
+        return self.inside(x, edge_index, **inputs) * 1e-4
+
+
+@pytest.mark.parametrize("search", ["sweep", "resweep", "exhaustive"])
+@pytest.mark.parametrize("kind", [Centred, Layered])
+def test_model_checks_unit_of_an_output_does_not_matter(kind: type[nn.Module], search: str) -> None:
+    """What a model sees, and whether graphs disturb one another, shows in small numbers as well."""
+    torch.manual_seed(0)
+    inside, data, node = vivid(kind()), plain(), 5 if kind is Layered else None
+    asked: Any = {"task": "regression", "target": 0, "node": node, "search": search}
+    large = eigsearch.explain(inside, data, **asked)
+    small = eigsearch.explain(Tiny(inside), data, **asked)
+    torch.testing.assert_close(small.edge_score * 1e4, large.edge_score)
+    torch.testing.assert_close(small.curve.kept * 1e4, large.curve.kept)
+    assert torch.equal(small.edge_mask, large.edge_mask)

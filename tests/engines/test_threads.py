@@ -37,14 +37,14 @@ def answer(model: nn.Module) -> Tensor:
         return model(data.x, data.edge_index, batch=torch.zeros(data.num_nodes, dtype=torch.long))
 
 
-def test_a_model_can_be_called_while_another_runs_on_states() -> None:
+def test_incremental_engine_model_can_be_called_while_another_runs_on_states() -> None:
     second = make_net("GCN", seed=1)
     model, expected = Interrupted(second), answer(second)
     assert eigsearch.explain(model, house(), engine="incremental").engine == "incremental"
     assert torch.equal(HEARD.pop(), expected)
 
 
-def test_threads_explain_at_the_same_time_and_leave_nothing_behind() -> None:
+def test_explain_threads_at_the_same_time_leave_nothing_behind() -> None:
     calls = nn.Module.__call__, nn.Module.__getattr__, Aggregation.__call__
     models, graphs = [make_net(seed=n) for n in range(24)], [house(n) for n in range(24)]
     explain = partial(eigsearch.explain, engine="incremental")

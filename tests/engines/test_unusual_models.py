@@ -1,4 +1,4 @@
-"""Models with sparse matrices, or with gradients inside their forward, are explained as others."""
+"""Models with matrices, sparse or of all nodes, or with gradients inside, are explained too."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 from torch_geometric.nn import (
+    GCN,
     ASAPooling,
     GCNConv,
     GraphConv,
@@ -18,12 +19,13 @@ from torch_geometric.nn import (
     global_add_pool,
     global_mean_pool,
 )
-from torch_geometric.utils import to_torch_csr_tensor
+from torch_geometric.utils import to_dense_adj, to_torch_csr_tensor
 
 import eigsearch
 from eigsearch.engines.memory import measure_peak_bytes
-from eigsearch.errors import ModelError
+from eigsearch.errors import ModelError, UnsupportedError
 from eigsearch.inference.last_op import last_op
+from tests.nets import FEATURES, house
 
 
 def graph() -> Data:
@@ -188,3 +190,105 @@ class Answers(nn.Module):
 def test_explain_of_a_model_that_returns_whole_numbers_is_refused(engine: str) -> None:
     with pytest.raises(ModelError, match=r"scores or probabilities \(got torch.int64\)"):
         eigsearch.explain(Answers(), graph(), engine=engine)
+
+
+class OfMatrix(nn.Module):
+    """Multiplies features with a matrix of all pairs of nodes that the graph carries."""
+
+    def __init__(self, pools: bool) -> None:
+        super().__init__()
+        torch.manual_seed(2)
+        self.lin, self.conv = nn.Linear(FEATURES, 6), GCNConv(6, 3)
+        self.pools = pools
+        self.double().eval()
+
+    def forward(self, data: Data) -> Tensor:
+        h = self.conv((data.matrix @ self.lin(data.x)).tanh(), data.edge_index)
+        return global_add_pool(h, data.batch) if self.pools else h
+
+
+def _with_matrix(kind: str) -> Data:
+    full = house()
+    data = Data(x=full.x, edge_index=full.edge_index)
+    adjacency = to_dense_adj(full.edge_index, max_num_nodes=9)[0].double()
+    data.matrix = torch.cdist(full.x, full.x) if kind == "distances" else adjacency
+    return data
+
+
+@pytest.mark.parametrize("engine", ["auto", "batched"])
+@pytest.mark.parametrize("node", [None, 3])
+def test_a_matrix_of_all_nodes_keeps_them_in_every_candidate(node: int | None, engine: str) -> None:
+    data, model = _with_matrix("distances"), OfMatrix(pools=node is None)
+    ex = eigsearch.explain(model, data, node=node, engine=engine)
+    assert "nodes='keep'" in ex.note
+    parts = [data, data.edge_subgraph(ex.edge_mask), data.edge_subgraph(~ex.edge_mask)]
+    with torch.no_grad():
+        rows = [model(Batch.from_data_list([part]))[node or 0].softmax(-1) for part in parts]
+    found = [ex.value, float(ex.found.kept), float(ex.found.removed)]
+    assert found == pytest.approx([float(row[ex.target]) for row in rows], abs=1e-4)
+
+
+@pytest.mark.parametrize("node", [None, 3])
+def test_an_adjacency_matrix_that_would_keep_removed_edges_is_refused(node: int | None) -> None:
+    with pytest.raises(UnsupportedError, match=r"read edges from `edge_index`.*del data\.matrix"):
+        eigsearch.explain(OfMatrix(pools=node is None), _with_matrix("adjacency"), node=node)
+
+
+def _reads_no_edges(model: nn.Module, batch: Batch) -> Tensor:
+    return global_add_pool(batch.x, batch.batch)
+
+
+ADJACENCIES: dict[str, Callable[[Tensor], Tensor]] = {
+    "in a stack of one": lambda matrix: matrix[None],
+    "by kinds of edges": lambda matrix: torch.stack([matrix.triu(), matrix.tril()]),
+    "by kinds of edges, last": lambda matrix: torch.stack([matrix.triu(), matrix.tril()], dim=-1),
+    "padded": lambda matrix: nn.functional.pad(matrix, (0, 4, 0, 4)),
+}
+
+
+@pytest.mark.parametrize("shape", ADJACENCIES)
+def test_an_adjacency_in_another_shape_is_refused(shape: str) -> None:
+    data = _with_matrix("adjacency")
+    data.matrix = ADJACENCIES[shape](data.matrix)
+    with pytest.raises(UnsupportedError, match=r"`matrix`, which is the adjacency matrix"):
+        eigsearch.explain(OfMatrix(pools=True), data, forward=_reads_no_edges)
+
+
+def test_an_adjacency_is_refused_behind_a_graph_too_small_to_tell() -> None:
+    pair = torch.tensor([[0, 1], [1, 0]])
+    small = Data(x=torch.ones(2, FEATURES).double(), edge_index=pair)
+    small.matrix = to_dense_adj(pair)[0].double()
+    graphs = [small, _with_matrix("adjacency")]
+    with pytest.raises(UnsupportedError, match=r"`matrix`, which is the adjacency matrix"):
+        list(eigsearch.explain_dataset(OfMatrix(pools=True), graphs))
+
+
+def test_sparse_features_are_refused_behind_a_graph_with_dense_ones() -> None:
+    data = _with_matrix("distances")
+    sparse = data.clone()
+    sparse.x = data.x.to_sparse()
+    with pytest.raises(UnsupportedError, match="a sparse `x`"):
+        list(eigsearch.explain_dataset(OfMatrix(pools=True), [data, sparse]))
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 4])
+def test_edges_as_many_as_nodes_or_numbers_of_edges_are_no_adjacency(nodes: int) -> None:
+    """A cycle of two nodes has an `edge_index` of two rows and two columns, as an adjacency has."""
+
+    class OfEdges(nn.Module):
+        def forward(self, x, edge_index, edge_attr, batch):
+            sent = x.new_zeros(x.size(0), 1).index_add(0, edge_index[1], edge_attr[:, :1])
+            return global_add_pool(torch.cat([x, sent], dim=1), batch)
+
+    ring = torch.arange(nodes)
+    weights = torch.ones(nodes, nodes).roll(1, dims=1).fill_diagonal_(0.0)
+    data = Data(x=torch.ones(nodes, 1), edge_index=torch.stack([ring, ring.roll(-1)]))
+    data.edge_attr = weights if nodes > 2 else torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+    assert eigsearch.explain(OfEdges(), data).sentence()
+
+
+def test_features_that_are_rows_of_the_adjacency_are_welcome() -> None:
+    edges = house().edge_index
+    data = Data(x=to_dense_adj(edges, max_num_nodes=9)[0], edge_index=edges)
+    torch.manual_seed(0)
+    assert eigsearch.explain(GCN(9, 4, 1, 3), data, node=2).size

@@ -52,7 +52,7 @@ def explain(model: Net, data: Data, node: int) -> int:
     return calls
 
 
-def test_the_next_node_of_the_same_graph_needs_no_call_on_the_whole() -> None:
+def test_whole_output_next_node_of_the_same_graph_needs_no_call_on_the_whole() -> None:
     model, data = Net().eval(), ring()
     assert explain(model, data, 3) >= 1
     assert explain(model, data, 20) == 0
@@ -72,7 +72,9 @@ def rewired(data: Data) -> None:
 
 
 @pytest.mark.parametrize("change", [written_in_place, replaced, rewired])
-def test_a_graph_that_was_changed_is_evaluated_again(change: Callable[[Data], None]) -> None:
+def test_whole_output_graph_that_was_changed_is_evaluated_again(
+    change: Callable[[Data], None],
+) -> None:
     model, data = Net().eval(), ring()
     explain(model, data, 3)
     change(data)
@@ -109,7 +111,7 @@ class Steps(Net):
         self.steps = iter(range(10_000))
 
 
-def test_a_change_that_the_computation_graph_does_not_show_is_seen_by_a_call_on_the_whole(
+def test_whole_output_change_outside_the_computation_graph_is_seen_by_a_call_on_the_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model, data = ReadsEnvironment().eval(), ring()
@@ -119,7 +121,7 @@ def test_a_change_that_the_computation_graph_does_not_show_is_seen_by_a_call_on_
 
 
 @pytest.mark.parametrize("kind", [ReadsEnvironment, ReadsClock, Steps])
-def test_a_model_whose_inputs_cannot_be_seen_is_called_on_the_whole_each_time(
+def test_whole_output_model_whose_inputs_cannot_be_seen_is_called_each_time(
     kind: type[Net],
 ) -> None:
     model, data = kind().eval(), ring()

@@ -27,6 +27,26 @@ def test_every_name_gives_a_method_with_a_card():
         assert method.card.seeded == ("seed" in inspect.signature(type(method)).parameters)
 
 
+NAMED_IN_THE_PAPER = (
+    *("sa", "grad", "gradcam", "ig", "att", "guided_bp", "deeplift", "lrp", "gnn_lrp"),
+    *("excitation_bp", "goat", "degree", "gnnexplainer", "pgexplainer", "pgm_explainer"),
+    *("graphmask", "rcexplainer", "rg_explainer", "subgraphx", "gstarx", "same", "graphlime"),
+    *("gem", "dnx", "kfactexplainer", "motifexplainer", "gflowexplainer", "relex"),
+)
+
+
+def test_names_hold_every_explainer_that_the_paper_names_and_two_beyond():
+    assert len(NAMED_IN_THE_PAPER) == 28
+    assert {*NAMED_IN_THE_PAPER, "eig_search", "geco", "gnnshap"} <= set(explainers.names())
+
+
+def test_cards_say_source_faithfulness_score_type_tasks_and_cost():
+    for name in explainers.names():
+        card = registry.method_class(name).card
+        stated = (card.citation, card.faithful_to, card.cost, card.score_type, card.tasks)
+        assert all(stated), name
+
+
 def test_names_are_found_as_people_type_them():
     assert isinstance(explainers.get("GNN-Explainer", epochs=3), GNNExplainer)
 

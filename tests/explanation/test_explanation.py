@@ -10,30 +10,14 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 import eigsearch
+from eigsearch.errors import InputError
 from tests.nets import house, make_net
+from tests.search.brute import Net, random_graph
 
 
 def explained(node: int | None = None) -> eigsearch.SubgraphExplanation:
     model = make_net(pool="mean" if node is None else None)
     return eigsearch.explain(model, house(), node=node, sparsity=0.3)
-
-
-def test_explanation_numbers_agree_with_the_model() -> None:
-    model, data = make_net(pool="mean").requires_grad_(False), house()
-    ex = eigsearch.explain(model, data, sparsity=0.3)
-    part = ex.subgraph()
-    rest = data.edge_subgraph(~ex.edge_mask)
-    rest = rest.subgraph(torch.zeros(9).index_fill(0, rest.edge_index.flatten(), 1.0).bool())
-    whole, kept, removed = (
-        float(model(d.x, d.edge_index).softmax(-1)[0, ex.target]) for d in (data, part, rest)
-    )
-    assert ex.value == pytest.approx(whole)
-    assert ex.fidelity_minus == pytest.approx(whole - kept)
-    assert ex.fidelity_plus == pytest.approx(whole - removed)
-    assert ex.gain == pytest.approx(kept - removed)
-    assert ex.prediction == ex.target == int(model(data.x, data.edge_index).argmax())
-    assert ex.size == int(ex.edge_mask.sum()) // 2
-    assert ex.sparsity == pytest.approx(1 - ex.size / 9)
 
 
 class Elsewhere:
@@ -82,12 +66,10 @@ def test_at_other_size_cuts_the_same_ranking(node: int | None) -> None:
     assert torch.equal(ex.at(ex.size).edge_mask, ex.edge_mask)
 
 
-def test_edge_score_of_a_node_stands_at_the_edges_of_the_whole_graph() -> None:
-    ex = explained(node=7)
-    assert ex.edge_score.shape == ex.edge_mask.shape == (18,)
-    reached = torch.zeros(18, dtype=torch.bool).index_fill(0, ex.edges, True)
-    assert not ex.edge_score[~reached].any()
-    assert int(reached.sum()) == 2 * ex.num_groups < 18
+def test_at_size_that_the_graph_does_not_have_raises() -> None:
+    ex = explained()
+    with pytest.raises(InputError, match="0 to 9"):
+        ex.at(size=10)
 
 
 def test_repr_says_target_size_and_node() -> None:
@@ -98,6 +80,24 @@ def test_repr_says_target_size_and_node() -> None:
     assert ex.config["task"] == "multiclass_classification"
     assert ex.config["sparsity"] == 0.3
     assert set(ex.config["versions"]) == {"eigsearch", "torch", "torch_geometric"}
+
+
+@pytest.mark.parametrize("share", [0.3, 0.9, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_elbow_is_the_smallest_size_that_keeps_the_share(share: float, seed: int) -> None:
+    found = eigsearch.explain(Net(3), random_graph(seed), sparsity=0.0)
+    size = found.elbow(share)
+    if found.gain > 0:
+        assert found.at(size).gain >= share * found.gain - 1e-12
+        smaller = found.curve.size < size
+        assert bool((found.curve.gain[smaller] < share * found.gain).all())
+    assert size <= found.size
+
+
+@pytest.mark.parametrize("share", [0.0, -1.0, 1.1, float("nan"), "0.9", None])
+def test_elbow_share_out_of_range_raises(share: Any) -> None:
+    with pytest.raises(InputError, match="`share`"):
+        eigsearch.explain(Net(3), random_graph(0)).elbow(share)
 
 
 def test_config_continuous_labels_make_a_regression() -> None:

@@ -23,7 +23,7 @@ def explained(features: Any = "columns", node: int | None = None, **options: Any
     return eigsearch.explain(model, house(), node=node, features=features, **options)
 
 
-def test_edges_and_features_are_counted_apart() -> None:
+def test_edge_size_and_feature_size_are_counted_apart() -> None:
     ex = explained()
     assert ex.num_groups == 9 + 5
     assert ex.num_edge_groups == 9
@@ -32,7 +32,7 @@ def test_edges_and_features_are_counted_apart() -> None:
     assert ex.size == ex.edge_size + ex.feature_size
 
 
-def test_the_sentence_names_features_and_baseline() -> None:
+def test_features_sentence_names_features_and_baseline() -> None:
     ex = explained(baseline="mean", search="fixed", size=6)
     chosen = ex.feature_mask.nonzero().flatten().tolist()
     assert f"these {ex.edge_size} edges and {ex.feature_size} features alone" in ex.sentence()
@@ -45,7 +45,7 @@ def test_the_sentence_names_features_and_baseline() -> None:
     assert given.config["baseline"] == "tensor [5]"
 
 
-def test_features_that_were_not_asked_for_are_an_error() -> None:
+def test_features_of_an_explanation_without_them_raises() -> None:
     ex = eigsearch.explain(make_net(), house())
     assert ex.node_mask.shape == (9,)
     with pytest.raises(InputError, match="features='columns'"):
@@ -56,7 +56,7 @@ def test_features_that_were_not_asked_for_are_an_error() -> None:
 
 @pytest.mark.parametrize("node", [None, 5])
 @pytest.mark.parametrize("features", FEATURES)
-def test_json_and_rows_bring_everything_back(features: Any, node: int | None) -> None:
+def test_from_dict_json_and_rows_bring_everything_back(features: Any, node: int | None) -> None:
     ex = explained(features, node, baseline="mean")
     values = json.loads(json.dumps(ex.to_dict()))
     again = eigsearch.SubgraphExplanation.from_dict(values, ex.data)
@@ -73,7 +73,7 @@ def test_json_and_rows_bring_everything_back(features: Any, node: int | None) ->
     assert alone.subgraph().num_edges == ex.subgraph().num_edges
 
 
-def test_lines_name_the_chosen_features() -> None:
+def test_lines_of_a_row_name_the_chosen_features() -> None:
     ex = explained(search="fixed", size=8)
     line = json.loads(rows_to_lines([to_row(RowKey(0), ex)]))
     chosen = ex.feature_mask.nonzero().flatten().tolist()
@@ -91,7 +91,7 @@ def test_lines_name_the_chosen_features() -> None:
         {"places": [100]},
     ],
 )
-def test_a_damaged_file_is_refused(change: dict[str, Any]) -> None:
+def test_load_damaged_file_raises(change: dict[str, Any]) -> None:
     values = explained(node=5).to_dict()
     values["features"] = [{**values["features"][0], **change}]
     with pytest.raises(InputError, match="wrong value of `features`"):
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_refused(change: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("features", FEATURES)
-def test_a_page_lists_the_features(features: Any, tmp_path: Path) -> None:
+def test_explanation_page_lists_the_features(features: Any, tmp_path: Path) -> None:
     ex = explained(features)
     page = ex.save(tmp_path / "page.html").read_text()
     data = json.loads(page.split('id="data" type="application/json">')[1].split("</script>")[0])

@@ -48,6 +48,14 @@ def test_note_on_gain_names_the_half_that_fails(
     assert bool(said) == bool(words)
 
 
+def test_note_on_gain_of_a_class_that_is_not_predicted_says_that_there_is_little_to_lose() -> None:
+    """Such a class stays improbable too, but not because it needs no evidence."""
+    found = curve((0.01, 0.0), full=0.02)
+    said = note_on_gain(found, found, "multiclass_classification", "sweep")
+    assert "a probability of 0.02 with all edges" in said
+    assert "without evidence" not in said
+
+
 def test_note_on_gain_advises_a_deeper_search_only_where_there_is_one() -> None:
     assert note((0.2, 0.1)).endswith("; search='refine' looks further.")
     assert "search=" not in note((0.2, 0.1), search="refine")

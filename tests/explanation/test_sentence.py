@@ -8,6 +8,7 @@ import eigsearch
 from eigsearch import store
 from eigsearch.explanation.sentence import decimals
 from eigsearch.parallel import explain_to
+from eigsearch.visualization import Names
 from tests.nets import house, make_net
 
 
@@ -43,6 +44,14 @@ def test_sentence_regression_speaks_of_values() -> None:
     ex = eigsearch.explain(make_net(outputs=1), house(), task="regression")
     assert ex.sentence().startswith("output 0 = ")
     assert ex.prediction == pytest.approx(ex.value)
+
+
+def test_sentence_named_classes_name_both_of_a_contrast(tmp_path: Path) -> None:
+    target = eigsearch.explain(make_net(), house()).target
+    ex = eigsearch.explain(make_net(), house(), rather_than=1 - target)
+    names = ("house", "cycle")
+    page = ex.save(tmp_path / "page.html", Names(class_names=names)).read_text()
+    assert f"P({names[target]} rather than {names[1 - target]})" in page
 
 
 def test_sentence_says_what_a_contrast_is_about(tmp_path: Path) -> None:

@@ -80,7 +80,14 @@ PT = {
     "features-of-texts": graph(x="text"),
     "edge-weights-of-another-length": graph(edge_attr=torch.rand(3, 2)),
     "archive-of-nothing": saved({})[:200],
+    "features-without-values": graph(x=torch.ones(GRAPHS[0].num_nodes, 10, device="meta")),
+    "class-huge": graph(y=torch.tensor([1e300], dtype=torch.float64)),
+    "atoms-of-floats": graph(node_label=torch.rand(GRAPHS[0].num_nodes)),
+    "atoms-in-two-dimensions": graph(node_label=torch.ones(GRAPHS[0].num_nodes, 2, dtype=LONG)),
+    "smiles-half-a-character": graph(smiles="C\ud800"),
+    "smiles-of-numbers": graph(smiles=7),
 }
+COMPLEX = {"class-complex": graph(y=torch.tensor([1j]))}
 TENSORS = {
     "no-edges-at-all": tensors_as_bytes({"x": torch.ones(3, 10)}),
     "edges-of-floats": tensors_as_bytes({"x": torch.ones(3, 10), "edge_index": torch.rand(2, 4)}),
@@ -102,6 +109,14 @@ SMILES = {
     "quote-open": b'smiles\n"CCO\n',
     "no-atoms": b'smiles\n""\n',
     "huge-ring": b"smiles\nC%99999\n",
+}
+LABELS = {
+    "huge": b"smiles,label\nCCO,99999999999999999999999\nCCN,1\n",
+    "not-finite": b"smiles,label\nCCO,nan\nCCN,inf\n",
+    "negative": b"smiles,label\nCCO,-1\nCCN,-2\n",
+    "mixed": b"smiles,label\nCCO,a\nCCN,1\n",
+    "missing": b"smiles,label\nCCO,\nCCN,\n",
+    "dates": b"smiles,label\nCCO,2020-01-01\nCCN,2021-01-01\n",
 }
 PARQUET = {
     "other-column": table(a=[1]),

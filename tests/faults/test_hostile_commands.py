@@ -6,7 +6,9 @@ as code, and nothing is written outside of the output directory.
 
 from __future__ import annotations
 
+import importlib
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,6 +38,22 @@ class Dot(torch.nn.Module):
         h = self.conv(x, edge_index)
         return (h[edge_label_index[0]] * h[edge_label_index[1]]).sum(-1)
 """
+ANY = "any.py:Any"  # takes molecules as the default featurizer makes them
+ANY_NET = """
+import torch
+from torch_geometric.nn import global_add_pool
+
+
+class Any(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.arange(18.0).reshape(9, 2) / 9)
+
+    def forward(self, x, edge_index, batch):
+        h = x.float() @ self.weight
+        h = h + torch.zeros_like(h).index_add(0, edge_index[1], h[edge_index[0]])
+        return global_add_pool(h, batch)
+"""
 FEW = {name: files.BYTES[name] for name in ("deep", "pickle")}
 READ_AS_OTHERS = ("compare", "serve", "view-page", "demo", "train", "bench-again", "explain-zoo")
 EXPLAIN = ("explain", "--out", "out", "--index", "0:2")
@@ -45,7 +63,11 @@ LINKED = ("--data", "one.pt", "--model", "links.py:Dot")
 
 # A command, the file in it that is hostile, and what may be in that file.
 CASES: dict[str, tuple[tuple[str, ...], str, dict[str, bytes]]] = {
-    "explain-pt": ((*EXPLAIN, "--data", "g.pt", "--model", NET), "g.pt", files.PT),
+    "explain-pt": (
+        (*EXPLAIN, "--data", "g.pt", "--model", NET),
+        "g.pt",
+        {**files.PT, **files.COMPLEX},
+    ),
     "explain-safetensors": (
         (*EXPLAIN, "--data", "g.safetensors", "--model", NET),
         "g.safetensors",
@@ -60,6 +82,11 @@ CASES: dict[str, tuple[tuple[str, ...], str, dict[str, bytes]]] = {
         (*EXPLAIN, "--data", "m.parquet", "--model", NET),
         "m.parquet",
         files.PARQUET,
+    ),
+    "explain-labels": (
+        (*EXPLAIN, "--data", "m.csv", "--model", ANY, "--label-column", "label"),
+        "m.csv",
+        files.LABELS,
     ),
     "explain-links": (
         ("explain", "--out", "out", *LINKED, "--links", "links.txt"),
@@ -132,7 +159,13 @@ CASES: dict[str, tuple[tuple[str, ...], str, dict[str, bytes]]] = {
         files.BENCH_ROWS,
     ),
     "report": (("report", "out"), "out/rows/packed.parquet", files.BENCH_ROWS),
-    "report-runs": (("report", "out"), "out/runs.txt", {}),
+    "report-runs": (("report", "results"), "results/runs.txt", {}),
+    "flip-pt": ((*EXPLAIN, "--flip", "--data", "g.pt", "--model", NET), "g.pt", files.PT),
+    "serve-model": (
+        (*SERVE, "--data", "mine.pt", "--model", "evil.py:Net"),
+        "evil.py",
+        files.SOURCES,
+    ),
     "train": (
         ("train", "--data", "g.pt", "--out", "out", "--epochs", "1"),
         "g.pt",
@@ -149,6 +182,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     datasets.save_file(GRAPHS[:2], place / "mine.pt")
     torch.save([GRAPHS[0]], place / "one.pt")
     (place / "links.py").write_text(LINK_NET)
+    (place / "any.py").write_text(ANY_NET)
     (place / "good.csv").write_text("smiles\nCCO\nCCN\n")
     return place
 
@@ -206,6 +240,8 @@ def test_a_hostile_file_gives_one_sentence(
         file = place / hostile
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
+        sys.modules.pop("evil", None)  # or only the first content of evil.py is ever read
+        importlib.invalidate_caches()
         before = everything(place)
         found = problem(invoke(arguments))
         if found is not None:

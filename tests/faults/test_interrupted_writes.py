@@ -23,6 +23,7 @@ from tests.faults.conftest import SHARDS, files_of
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="This system does not fork.")
 
 Fault = Callable[[], None]
+_PATIENCE = 300  # seconds until a child that hangs is ended
 _DONE, _SAID, _UNHARMED = 0, 3, 4  # exit codes: with a fault it noticed, an error, no fault
 
 
@@ -88,6 +89,8 @@ def run_until(at: int, fault: Fault, run: Callable[[], None]) -> int:
     pid = os.fork()
     if pid == 0:
         code = 1
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(_PATIENCE)  # a child of a process with threads may inherit a lock
         try:
             tripwire = Tripwire(at, fault)
             run()

@@ -24,6 +24,8 @@ from eigsearch.bench.plan import read_plan
 from eigsearch.cli.app import app
 from eigsearch.errors import EigsearchError
 from eigsearch.models import load_model, save_model, zoo
+from eigsearch.store.checksums import checksums_of
+from eigsearch.store.formats import parquet_to_rows
 from tests.faults.conftest import GRAPHS
 from tests.parallel.networks import Small
 
@@ -131,7 +133,7 @@ def use(explanation: SubgraphExplanation) -> None:
     explanation.at(0)
 
 
-def test_explanations_as_json(here: Path) -> None:
+def test_load_malformed_explanation_raises_a_sentence(here: Path) -> None:
     """160 wrong entries of a graph's and a node's explanation, and what is no JSON."""
     values = explain(Small(), GRAPHS[0], search="refine").to_dict()
     variants = json_variants(values, 160)
@@ -141,7 +143,7 @@ def test_explanations_as_json(here: Path) -> None:
     assert refused > 80  # the others are about values that anything fits, such as the options
 
 
-def test_manifests(out: Path) -> None:
+def test_read_malformed_manifest_raises_a_sentence(out: Path) -> None:
     values = json.loads((out / "manifest.json").read_text())
     refused = assert_sentences(
         json_variants(values, 150),
@@ -173,7 +175,70 @@ def _key(content: bytes) -> str:
     return store.Manifest(**json.loads(content)).key
 
 
-def test_checksums(out: Path) -> None:
+def wrong_entries(value: Any) -> Iterator[Any]:
+    """Yield values of the type of a cell that do not fit the others of its row."""
+    yield None
+    if isinstance(value, list):
+        yield from ([], value[:1], value * 2)
+        if value and isinstance(value[0], int | float) and not isinstance(value[0], bool):
+            kind = type(value[0])
+            yield from ([kind(number)] * len(value) for number in (-1, 2**31 - 1))
+    elif isinstance(value, float):
+        yield from (float("nan"), float("inf"), -1e308)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield from (-1, 2**31 - 1)
+
+
+def wrong_texts(name: str) -> Iterator[Any]:
+    """Yield texts and links for columns that are empty in rows of graphs."""
+    if name in ("node_type", "types", "smiles", "name", "error", "note"):
+        yield from ("", "\x00\x1b[2J", "[" * 5_000, "{}", '{"nodes": {}, "edges": []}')
+    elif name in ("link", "link_types"):
+        ends: list[Any] = [0, 1, 2] if name == "link" else ["a", "b", "c"]
+        yield from (ends[:count] for count in range(4))
+
+
+def test_rows_with_checksums_that_fit(out: Path, finished: Path) -> None:
+    """Whoever writes the checksums too gets no further than a wrong value."""
+    content = (finished / "rows" / "000000.parquet").read_bytes()
+    schema = pq.read_schema(pa.BufferReader(content))
+    first, *others = parquet_to_rows(content)
+    refused = 0
+    for name in first:
+        for wrong in (*wrong_entries(first[name]), *wrong_texts(name)):
+            table = pa.Table.from_pylist([{**first, name: wrong}, *others], schema)
+            plant_rows(out, table)
+            said = sentence_of(show_page, out)
+            refused += said is not None
+            assert said is None or said.startswith("Error: Expected"), (name, wrong, said)
+    assert refused > 60  # the others are about figures that the rest of the row gives too
+
+
+def plant_rows(out: Path, table: pa.Table) -> None:
+    """Write other rows as the first shard, with checksums that fit."""
+    pq.write_table(table, out / "rows" / "000000.parquet")
+    names = {"rows": "parquet", "jsonl": "jsonl", "times": "parquet"}
+    files = {f: (out / f / f"000000.{suffix}").read_bytes() for f, suffix in names.items()}
+    key = store.read_manifest(out / "manifest.json").key
+    (out / "checksums" / "000000.json").write_bytes(checksums_of(key, 0, files).to_json())
+
+
+def show_page(out: Path) -> None:
+    """Print the rows of a directory, and write its page."""
+    result = CliRunner().invoke(app, ["view", str(out), "--out", "page.html"])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    if result.exit_code:
+        raise EigsearchError(result.stderr.strip())
+
+
+def test_a_manifest_that_is_a_pipe_is_not_waited_for(out: Path) -> None:
+    (out / "manifest.json").unlink()
+    os.mkfifo(out / "manifest.json")
+    assert_refused(lambda path: list(store.read(path)), out)
+
+
+def test_rows_malformed_checksums_raise_a_sentence(out: Path) -> None:
     path = out / "checksums" / "000000.json"
     values = json.loads(path.read_text())
     refused = assert_sentences(
@@ -229,14 +294,14 @@ def plan_variants() -> Iterator[bytes]:
     yield from BYTES.values()
 
 
-def test_plans(here: Path) -> None:
+def test_read_plan_malformed_file_raises_a_sentence(here: Path) -> None:
     refused = assert_sentences(
         plan_variants(), here / "p.toml", lambda path: read_plan(path).runs()
     )
     assert refused > 120
 
 
-def test_model_cards(here: Path) -> None:
+def test_load_model_malformed_card_raises_a_sentence(here: Path) -> None:
     path = save_model(*zoo.load("BA-2Motifs", "gin"), here)
     values = json.loads(path.with_suffix(".json").read_text())
     refused = assert_sentences(
@@ -245,7 +310,7 @@ def test_model_cards(here: Path) -> None:
     assert refused > 30  # the others are about figures that nothing is computed from
 
 
-def test_weights(here: Path) -> None:
+def test_load_model_damaged_weights_raise_a_sentence(here: Path) -> None:
     path = save_model(*zoo.load("BA-2Motifs", "gin"), here)
     refused = assert_sentences(cuts_and_flips(path.read_bytes()), path, load_model)
     assert refused > 20
@@ -264,7 +329,7 @@ def cuts_and_flips(content: bytes, flips: int = 40) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("suffix", ["safetensors", "pt"])
-def test_graphs(here: Path, suffix: str) -> None:
+def test_load_file_damaged_graphs_raise_a_sentence(here: Path, suffix: str) -> None:
     path = here / f"graphs.{suffix}"
     datasets.save_file(GRAPHS[:2], path)
     read = datasets.load_file
@@ -292,7 +357,7 @@ def test_graphs_that_are_no_graphs(here: Path) -> None:
     assert not Path("exploded").exists()
 
 
-def test_tables_of_molecules(here: Path) -> None:
+def test_explain_malformed_table_of_molecules_is_refused(here: Path) -> None:
     tables: list[dict] = [{"a": [1]}, {"smiles": [1, 2]}, {"smiles": [[1]]}, {"smiles": [None]}]
     tables += [{"smiles": pa.array([], pa.string())}, {"smiles": ["not a molecule"]}]
     for table in tables:

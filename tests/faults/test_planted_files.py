@@ -84,7 +84,11 @@ def test_workers_import_nothing_from_the_current_directory(tmp_path: Path) -> No
         (here / f"{name}.py").write_text(f"open('exploded-{name}', 'w')\n")
     (tmp_path / "script.py").write_text(WORKERS)
     result = subprocess.run(
-        [sys.executable, str(tmp_path / "script.py")], cwd=here, capture_output=True, text=True
+        [sys.executable, str(tmp_path / "script.py")],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert result.stdout == "2\n", result.stderr
     assert not list(here.glob("exploded-*"))

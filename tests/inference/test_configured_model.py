@@ -25,7 +25,7 @@ def call(model, batch):
 
 
 @pytest.mark.parametrize("name", ["sa", "grad", "gradcam", "ig", "occlusion", "gnnexplainer"])
-def test_an_unusual_signature_is_explained_like_the_usual_one(name):
+def test_configured_model_unusual_signature_is_explained_like_the_usual_one(name):
     data, ranker = bull(), explainers.get(name)
     usual = eigsearch.explain(LinearNet(), data, ranker=ranker)
     unusual = eigsearch.explain(Unusual(), data, ranker=ranker, forward=call)
@@ -33,7 +33,7 @@ def test_an_unusual_signature_is_explained_like_the_usual_one(name):
 
 
 @pytest.mark.parametrize("name", ["grad", "ig"])
-def test_a_regression_is_read_as_one(name):
+def test_configured_model_regression_is_read_as_one(name):
     data, ranker = bull(), explainers.get(name)
     value = eigsearch.explain(
         Unusual(outputs=1), data, ranker=ranker, forward=call, task="regression"

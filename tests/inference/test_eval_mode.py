@@ -151,7 +151,7 @@ def empty_caches(model: Delicate) -> None:
             setattr(layer, name, None)
 
 
-def test_a_cache_of_another_graph_is_not_used() -> None:
+def test_eval_mode_cache_of_another_graph_is_not_used() -> None:
     """A cached layer that saw one graph still explains another one right."""
     fresh, used = delicate(pool=True), delicate(pool=True)
     empty_caches(fresh)
@@ -162,7 +162,7 @@ def test_a_cache_of_another_graph_is_not_used() -> None:
     assert float(one.edge_score.abs().max()) > 0
 
 
-def test_the_drop_in_leaves_weights_caches_hooks_and_data_alone() -> None:
+def test_eval_mode_in_pyg_explainer_leaves_weights_caches_hooks_and_data_alone() -> None:
     model, data = delicate(pool=True), plain()
     model.train()  # PyG's Explainer itself knows one flag for the whole model
     empty_caches(model)
@@ -218,7 +218,7 @@ class Notes(nn.Module):
         return self.head(global_mean_pool(self.embedding, batch))
 
 
-def test_a_run_on_states_leaves_nothing_behind() -> None:
+def test_eval_mode_run_on_states_leaves_nothing_behind() -> None:
     model, data = Notes().double().eval(), plain()
     model(data.x, data.edge_index)
     names, note = set(vars(model)), model.embedding
@@ -246,7 +246,7 @@ class InPlace(nn.Module):
 
 
 @pytest.mark.parametrize("engine", ["incremental", "batched"])
-def test_a_model_that_works_in_place_does_so_on_copies(engine: str) -> None:
+def test_eval_mode_model_that_works_in_place_does_so_on_copies(engine: str) -> None:
     data, model = plain(), InPlace().double()
     before = data.x.clone()
     eigsearch.explain(model, data, engine=engine)
@@ -289,7 +289,7 @@ def test_eval_mode_of_a_model_that_caches_by_hand_computes_every_candidate(engin
 
 def test_eval_mode_in_threads_leaves_a_training_model_as_it_was() -> None:
     model = nn.Sequential(nn.Dropout(0.5), nn.BatchNorm1d(3)).train()
-    inside = threading.Barrier(4)
+    inside = threading.Barrier(4, timeout=60)
     seen: list[bool] = []
 
     def use() -> None:
@@ -301,6 +301,6 @@ def test_eval_mode_in_threads_leaves_a_training_model_as_it_was() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     assert seen == [False] * 4
     assert all(module.training for module in model.modules())

@@ -57,7 +57,7 @@ def kind(model: nn.Module, **said: str) -> Any:
 
 @pytest.mark.parametrize("end", PROBABILITIES.values(), ids=PROBABILITIES)
 @pytest.mark.parametrize("mode", [nullcontext, torch.no_grad, torch.inference_mode])
-def test_a_sigmoid_gives_probabilities(end: End, mode: Callable[[], Any]) -> None:
+def test_last_op_sigmoid_gives_probabilities(end: End, mode: Callable[[], Any]) -> None:
     model = Ending(end)
     with mode():
         assert kind(model) == "probs"
@@ -65,7 +65,7 @@ def test_a_sigmoid_gives_probabilities(end: End, mode: Callable[[], Any]) -> Non
 
 
 @pytest.mark.parametrize("end", SCORES.values(), ids=SCORES)
-def test_what_comes_after_a_sigmoid_makes_scores_of_it(end: End) -> None:
+def test_last_op_after_a_sigmoid_makes_scores_of_it(end: End) -> None:
     assert kind(Ending(end), task="binary") == "raw"
 
 
@@ -76,7 +76,7 @@ def test_probabilities_without_a_sigmoid_at_the_end_are_asked_about(end: End) ->
     assert kind(Ending(end), task="binary", return_type="probs") == "probs"
 
 
-def test_logarithms_of_probabilities_are_told_apart() -> None:
+def test_last_op_logarithms_of_probabilities_are_told_apart() -> None:
     assert kind(Ending(logsigmoid)) == "log_probs"
 
 
@@ -89,7 +89,7 @@ def test_explainers_read_an_output_as_a_run_does() -> None:
     )
 
 
-def test_several_binary_outputs_are_probabilities_after_a_sigmoid() -> None:
+def test_last_op_sigmoid_of_several_binary_outputs_gives_probabilities() -> None:
     model, data = make_net(outputs=4), house()
     scores = eigsearch.explain(model, data, task="binary_classification", target=2)
 
@@ -103,7 +103,7 @@ def test_several_binary_outputs_are_probabilities_after_a_sigmoid() -> None:
 
 
 @pytest.mark.parametrize("ranker", [None, Occlusion()])
-def test_several_sigmoids_are_taken_for_several_questions(ranker: Any) -> None:
+def test_last_op_several_sigmoids_are_taken_for_several_labels(ranker: Any) -> None:
     model, data = make_net(outputs=3, end="sigmoid"), house()
     ex = eigsearch.explain(model, data, ranker=ranker)
     output = model(data.x, data.edge_index)[0]
@@ -125,10 +125,18 @@ def test_all_labels_of_a_run_tell_one_task() -> None:
     assert [ex.config["task"] for ex in found] == ["regression"] * 3
 
 
-def test_the_labels_of_all_nodes_tell_the_task() -> None:
+def test_read_outputs_labels_of_all_nodes_tell_the_task() -> None:
     """Those around one node may happen to be zeros and ones."""
     data = house()
     data.y = torch.ones(9)
     data.y[0] = 7.5
     found = eigsearch.explain_dataset(make_net(pool=None, outputs=1), data, node=[0, 5, 8])
     assert {ex.config["task"] for ex in found} == {"regression"}
+
+
+@pytest.mark.parametrize("end", [nn.functional.softplus, torch.relu, torch.abs])
+def test_a_rate_is_not_taken_for_log_odds(end: End) -> None:
+    data = house()
+    data.y = torch.tensor([1])
+    with pytest.raises(InputError, match=r"task='binary'.*task='regression'"):
+        eigsearch.explain(Ending(end), data)

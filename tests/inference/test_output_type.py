@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from eigsearch.errors import InputError, ModelError
+from eigsearch.errors import AmbiguousOutputError, InputError, ModelError
 from eigsearch.inference.output_type import (
     OutputType,
     check_names,
@@ -104,14 +104,71 @@ def test_read_outputs_of_a_binary_model_asks_where_scores_look_like_probabilitie
         (torch.tensor([[1, 0, 1]]), "binary_classification"),
         (torch.tensor([[0.0, 0.0, 0.0]]), "binary_classification"),
         (torch.tensor([[1.0, torch.nan, 1.0]]), "binary_classification"),
-        (torch.tensor([[0, 1, 0]]), "multiclass_classification"),
+        (torch.tensor([[1.0, torch.nan, 0.0]]), "binary_classification"),
+        ([1, 0, 1], "binary_classification"),
+        (torch.eye(3).repeat(3, 1), "multiclass_classification"),
         (torch.tensor([[0.2, 0.7, 0.1]]), "multiclass_classification"),
         (torch.tensor([2.0]), "multiclass_classification"),
-        (torch.tensor([[1.5, 2.5]]), "multiclass_classification"),
+        (torch.tensor([3]), "multiclass_classification"),  # counted from 1
+        (torch.tensor([-1]), "multiclass_classification"),  # unlabelled
+        (2, "multiclass_classification"),
+        ("toxic", "multiclass_classification"),
+        (torch.full((1, 3), torch.nan), "multiclass_classification"),
     ],
 )
-def test_read_outputs_of_several_columns_goes_by_their_labels(label: Tensor, task: str) -> None:
+def test_read_outputs_of_several_columns_goes_by_their_labels(label: Any, task: str) -> None:
     assert kind(LOGITS, label=label) == (task, "raw")
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        torch.tensor([2.37]),  # of a mean and a variance, of quantiles
+        torch.tensor([[0.4]]),
+        2.37,
+        torch.tensor([4]),  # a count
+        torch.tensor([0, 3]),  # an ordinal of four levels in three logits
+        torch.tensor([[1.5, 2.5]]),
+        torch.tensor([[1.0, 0.0, 1.0, 1.0, 0.0, 0.0]]),
+    ],
+)
+def test_read_outputs_whose_labels_are_no_classes_asks_for_the_task(label: Any) -> None:
+    with pytest.raises(AmbiguousOutputError, match=r"labels to fit.*task='regression'"):
+        read(LOGITS, label=label)
+    assert kind(LOGITS, label=label, task="multiclass") == ("multiclass_classification", "raw")
+    assert kind(LOGITS.softmax(1), label=label)[1] == "probs"
+
+
+def test_read_outputs_whose_labels_have_a_single_1_each_asks_for_the_task() -> None:
+    label = torch.tensor([[0, 1, 0], [1, 0, 0]])
+    with pytest.raises(
+        AmbiguousOutputError, match="task='multiclass' if they do, else task='multilabel'"
+    ):
+        read(LOGITS, label=label)
+    assert kind(LOGITS, label=label, task="multilabel") == ("binary_classification", "raw")
+    assert kind(LOGITS.log_softmax(1), label=label)[0] == "multiclass_classification"
+
+
+@pytest.mark.parametrize(
+    ("value", "op"), [(49.0, "squashed"), (-0.4, "squashed"), (0.7, "positive")]
+)
+def test_read_outputs_of_one_column_that_is_no_logit_asks_for_the_task(
+    value: float, op: str
+) -> None:
+    """A percentage, a tangent or a rate would be taken for log-odds."""
+    with pytest.raises(AmbiguousOutputError, match=r"task='binary'.*task='regression'"):
+        read(torch.tensor([[value]]), label=torch.tensor([1]), op=op)
+
+
+def test_read_outputs_of_one_column_with_labels_of_a_hinge_loss_asks_for_the_task() -> None:
+    with pytest.raises(AmbiguousOutputError, match=r"task='binary'.*task='regression'"):
+        read(torch.tensor([[0.3]]), label=torch.tensor([1, -1]), op="linear")
+
+
+def test_read_outputs_of_several_log_sigmoids_reads_independent_classes() -> None:
+    outputs = torch.nn.functional.logsigmoid(LOGITS)
+    assert kind(outputs, op="log_probs") == ("binary_classification", "log_probs")
+    assert kind(outputs, op="linear") == ("multiclass_classification", "raw")
 
 
 def test_read_outputs_of_several_sigmoids_reads_independent_classes() -> None:

@@ -15,7 +15,7 @@ LOGITS = torch.tensor([[2.0, -1.0, 0.5], [0.0, 3.0, 1.0]], dtype=torch.float64)
 
 
 @pytest.mark.parametrize("index", [0, 1, 2])
-def test_log_odds_are_the_same_from_scores_and_probabilities(index: int) -> None:
+def test_phi_of_a_class_is_the_same_from_scores_and_probabilities(index: int) -> None:
     probability = LOGITS.softmax(dim=1)[:, index]
     expected = torch.log(probability / (1 - probability))
     outputs = {
@@ -29,14 +29,14 @@ def test_log_odds_are_the_same_from_scores_and_probabilities(index: int) -> None
         torch.testing.assert_close(target.value(target.phi(output)), probability)
 
 
-def test_a_saturated_class_still_ranks() -> None:
+def test_phi_saturated_class_still_ranks() -> None:
     target = Target("multiclass_classification", "raw", 0)
     sure = target.phi(torch.tensor([[60.0, 0.0], [61.0, 0.0]]))
     assert float(sure[1] - sure[0]) == pytest.approx(1)
     assert torch.equal(*target.value(sure))
 
 
-def test_an_underflown_probability_stays_finite() -> None:
+def test_phi_underflown_probability_stays_finite() -> None:
     probs = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     phi = Target("multiclass_classification", "probs", 0).phi(probs)
     assert bool(torch.isfinite(phi).all())
@@ -44,25 +44,25 @@ def test_an_underflown_probability_stays_finite() -> None:
 
 
 @pytest.mark.parametrize(("return_type", "output"), [("raw", 1.5), ("probs", 0.8175744761936437)])
-def test_one_binary_output_speaks_for_both_classes(return_type: Any, output: float) -> None:
+def test_phi_one_binary_output_speaks_for_both_classes(return_type: Any, output: float) -> None:
     row = torch.tensor([[output]], dtype=torch.float64)
     yes, no = (Target("binary_classification", return_type, c).phi(row) for c in (1, 0))
     assert float(yes) == pytest.approx(1.5)
     assert float(no) == pytest.approx(-1.5)
 
 
-def test_binary_log_probabilities() -> None:
+def test_phi_binary_log_probabilities_are_log_odds() -> None:
     row = torch.tensor([[0.25]], dtype=torch.float64).log()
     phi = Target("binary_classification", "log_probs", 1).phi(row)
     assert float(phi) == pytest.approx(float(torch.tensor(1 / 3).log()))
 
 
-def test_several_binary_outputs_are_read_by_column() -> None:
+def test_phi_several_binary_outputs_are_read_by_column() -> None:
     row = torch.tensor([[1.0, -2.0]])
     assert float(Target("binary_classification", "raw", 1).phi(row)) == -2
 
 
-def test_a_regression_is_its_value_and_counts_change_both_ways() -> None:
+def test_phi_regression_is_its_value_and_counts_change_both_ways() -> None:
     target = Target("regression", "raw", 1)
     assert target.phi(LOGITS).tolist() == [-1, 3]
     change = target.change(torch.tensor(1.0), torch.tensor([3.0, 0.0]))
@@ -94,6 +94,12 @@ def test_phi_rows_of_several_kinds_are_read_each_in_its_own_way() -> None:
     targets = [Target(task, return_type, 1) for task, return_type in KINDS]
     for phi, target in zip(phi_rows(targets, [output] * len(KINDS)), targets, strict=True):
         torch.testing.assert_close(phi, target.phi(output))
+
+
+def test_phi_rows_fewer_outputs_than_targets_raises() -> None:
+    targets = [Target(task, return_type, 1) for task, return_type in KINDS]
+    with pytest.raises(ValueError, match="shorter"):
+        phi_rows(targets, [torch.tensor([[0.2, 0.3, 0.5]])])
 
 
 def test_phi_rows_of_an_underflown_probability_stays_finite() -> None:

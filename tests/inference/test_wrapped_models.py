@@ -56,7 +56,7 @@ WRAPPERS = {
 
 
 @pytest.mark.parametrize("name", WRAPPERS)
-def test_a_wrapped_model_explains_as_it_does_alone(name: str) -> None:
+def test_model_call_wrapped_model_explains_as_it_does_alone(name: str) -> None:
     model = Model()
     model.train()
     expected = eigsearch.explain(model, plain())
@@ -66,7 +66,7 @@ def test_a_wrapped_model_explains_as_it_does_alone(name: str) -> None:
     assert model.drop.training
 
 
-def test_what_is_bound_stays_bound() -> None:
+def test_model_call_bound_arguments_stay_bound() -> None:
     data = plain()
     data.scale = 5.0
     model = Model().eval()
@@ -81,7 +81,7 @@ def test_what_is_bound_stays_bound() -> None:
     torch.testing.assert_close(ex.edge_score, expected.edge_score)
 
 
-def test_a_run_tells_the_weights_of_wrapped_models_apart() -> None:
+def test_model_digest_weights_of_wrapped_models_are_told_apart() -> None:
     first, second = Model(), Model()
     assert model_digest(partial(first)) == model_digest(partial(first))
     with torch.no_grad():
@@ -94,7 +94,7 @@ def traced(data: Data) -> Any:
     return torch.jit.trace(Model().eval(), (data.x, data.edge_index, batch))
 
 
-def test_a_model_that_names_no_arguments_needs_a_forward() -> None:
+def test_model_call_model_that_names_no_arguments_needs_a_forward() -> None:
     data, model = plain(), Model().eval()
     for nameless in (traced(data), lambda *args, **kwargs: model(*args, **kwargs)):
         with pytest.raises(InputError, match="`forward=lambda model, batch: …`"):
@@ -109,7 +109,7 @@ def test_a_model_that_names_no_arguments_needs_a_forward() -> None:
 
 
 @pytest.mark.parametrize("wrap", [nn.DataParallel, lambda model: traced(plain())])
-def test_wrapped_models_in_the_explainer_of_pyg(wrap: Any) -> None:
+def test_eigsearch_wrapped_models_work_in_the_explainer_of_pyg(wrap: Any) -> None:
     data = plain()
     explainer = Explainer(
         wrap(Model()),
@@ -128,7 +128,7 @@ def test_wrapped_models_in_the_explainer_of_pyg(wrap: Any) -> None:
     assert torch.equal(found.edge_mask.bool(), expected.edge_mask)
 
 
-def test_a_sequential_of_pyg_says_by_itself_what_it_takes() -> None:
+def test_model_call_sequential_of_pyg_says_by_itself_what_it_takes() -> None:
     """Its forward takes anything; the names are in its description."""
     net, nodes = make_net(), make_net(pool=None)
     pooled = lambda x, edge_index, batch: net(x, edge_index, batch=batch)  # noqa: E731

@@ -55,7 +55,7 @@ def test_nodes_of_a_data_set(name: str) -> None:
 @pytest.mark.parametrize(
     ("node", "words"),
     [
-        (MASK[:5], "9 entries, one for each (got 5)"),
+        (MASK[:5], "9 entries, one for each node (got 5)"),
         (MASK[:, None], "(got False)"),
         (torch.stack([MASK, MASK], dim=1), "(got 2 values)"),
         ([2.7], "(got 2.7)"),
@@ -63,13 +63,13 @@ def test_nodes_of_a_data_set(name: str) -> None:
         ("12", "(got '1')"),
     ],
 )
-def test_what_names_no_nodes(node: Any, words: str) -> None:
+def test_parse_nodes_values_that_are_no_nodes_raise(node: Any, words: str) -> None:
     with pytest.raises(InputError) as caught:
         nodes(node)
     assert words in str(caught.value)
 
 
-def test_a_mask_of_nodes_for_a_directory_and_for_workers(tmp_path: Path) -> None:
+def test_parse_nodes_mask_for_a_directory_and_for_workers_is_read(tmp_path: Path) -> None:
     model = make_net(pool=None)
     explain_to(tmp_path / "run", model, plain(), node=MASK)
     assert [ex.node for ex in read(tmp_path / "run")] == [3, 7]
@@ -80,12 +80,12 @@ def test_a_mask_of_nodes_for_a_directory_and_for_workers(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("node", [5, np.int64(5), torch.tensor(5), torch.tensor([5])])
-def test_one_node(node: Any) -> None:
+def test_parse_node_any_whole_number_is_a_node(node: Any) -> None:
     assert eigsearch.explain(make_net(pool=None), plain(), node=node).node == 5
 
 
 @pytest.mark.parametrize("node", [2.7, True, "2", torch.tensor([2, 3]), torch.tensor(2.7), MASK])
-def test_what_names_no_node(node: Any) -> None:
+def test_parse_node_value_that_is_no_node_raises(node: Any) -> None:
     with pytest.raises(InputError, match=r"whole number .* Call explain_dataset"):
         eigsearch.explain(make_net(pool=None), plain(), node=node)
 
@@ -93,12 +93,12 @@ def test_what_names_no_node(node: Any) -> None:
 @pytest.mark.parametrize(
     "target", [1, np.int64(1), torch.tensor(1), torch.tensor([1]), torch.tensor([1.0]), True]
 )
-def test_one_class(target: Any) -> None:
+def test_parse_target_any_whole_number_is_a_class(target: Any) -> None:
     assert eigsearch.explain(make_net(), plain(), target=target).target == 1
 
 
 @pytest.mark.parametrize("target", [0.5, "1", torch.tensor([0, 1]), [None, None], float("nan")])
-def test_what_names_no_class(target: Any) -> None:
+def test_parse_target_value_that_is_no_class_raises(target: Any) -> None:
     with pytest.raises(InputError, match="`target` to be the number of a class"):
         eigsearch.explain(make_net(), plain(), target=target)
 
@@ -130,18 +130,18 @@ def test_classes_that_are_none() -> None:
 
 
 @pytest.mark.parametrize("link", [(3, 7), [(3, 7)], (("user", 3), ("movie", 7))])
-def test_one_link_alone_is_a_link(link: Any) -> None:
+def test_parse_link_one_link_alone_is_a_link(link: Any) -> None:
     (found,) = parse_links(link)
     assert found in ((3, 7), (("user", 3), ("movie", 7)))
 
 
 @pytest.mark.parametrize("link", [(3, "a"), (0.5, 1), (True, "b"), (("user", 3), 7)])
-def test_what_names_no_link_is_called_a_link(link: Any) -> None:
+def test_parse_link_value_that_is_no_link_raises(link: Any) -> None:
     with pytest.raises(InputError, match="Expected `link` to be two nodes"):
         parse_link(link)
 
 
-def test_a_mask_of_a_typed_graph_needs_its_type() -> None:
+def test_parse_nodes_mask_of_a_typed_graph_needs_its_type() -> None:
     data = HeteroData()
     data["user"].num_nodes = 2
     with pytest.raises(InputError, match=r"Pass \(type, mask\), with one of user"):

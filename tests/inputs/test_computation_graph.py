@@ -51,20 +51,20 @@ def test_without_a_number_of_hops_it_is_the_whole_graph() -> None:
     assert around(data, 1, None) is data
 
 
-def test_the_other_direction_comes_along() -> None:
+def test_computation_graph_other_direction_of_an_edge_comes_along() -> None:
     data = house()
     _, _, nodes, edges = ComputationGraphs(data, "auto").around([7], ReceptiveField(1))
     assert nodes.tolist() == [6, 7]
     assert edges.tolist() == [8, 17]
 
 
-def test_small_integers_do_not_overflow_in_large_graphs() -> None:
+def test_computation_graph_small_integers_do_not_overflow_in_large_graphs() -> None:
     ends = torch.tensor([[5, 0, 32768, 5], [0, 5, 5, 32768]], dtype=torch.int32)
     data = Data(edge_index=ends, num_nodes=131_072)
     assert ComputationGraphs(data, "auto").around([0], ReceptiveField(1)).edges.tolist() == [0, 1]
 
 
-def test_an_index_finds_what_a_scan_finds() -> None:
+def test_computation_graph_by_index_is_that_of_a_scan() -> None:
     data, field = house(), ReceptiveField(2)
     many = ComputationGraphs(house(), "auto")
     for node in list(range(9)) * 6:
@@ -72,7 +72,7 @@ def test_an_index_finds_what_a_scan_finds() -> None:
         assert torch.equal(found, ComputationGraphs(data, "auto").around([node], field).edges)
 
 
-def test_the_rest_of_a_group_comes_along_from_anywhere() -> None:
+def test_computation_graph_rest_of_a_group_comes_along_from_anywhere() -> None:
     data = house()
     partition = torch.tensor([5, 1, 2, 3, 4, -1, 6, 7, 5] * 2)
     _, _, nodes, edges = ComputationGraphs(data, partition).around([7], ReceptiveField(1))
@@ -81,7 +81,7 @@ def test_the_rest_of_a_group_comes_along_from_anywhere() -> None:
 
 
 @pytest.mark.parametrize("hops", [0, 1, None])
-def test_a_query_says_where_its_nodes_and_edges_stand(hops: int | None) -> None:
+def test_prepared_instance_says_where_its_nodes_and_edges_stand(hops: int | None) -> None:
     data = house()
     instance = prepare_node(data, 7, ReceptiveField(hops))
     assert torch.equal(instance.data.x, data.x[instance.nodes])

@@ -19,7 +19,7 @@ def graph(*edges: tuple[int, int], **attributes: list[float]) -> Data:
     return Data(edge_index=index, num_nodes=6, **values)
 
 
-def test_both_directions_of_an_edge_are_one_group() -> None:
+def test_make_groups_both_directions_of_an_edge_are_one_group() -> None:
     data = graph((0, 1), (1, 2), (2, 1), (1, 0))
     groups = make_groups("auto", data)
     assert groups.index.tolist() == [0, 1, 1, 0]
@@ -27,7 +27,7 @@ def test_both_directions_of_an_edge_are_one_group() -> None:
     assert groups.count == 2
 
 
-def test_auto_with_one_way_edges_pairs_what_it_can_and_says_so() -> None:
+def test_make_groups_auto_with_one_way_edges_pairs_what_it_can_and_says_so() -> None:
     data = graph((0, 1), (1, 0), (1, 2))
     groups = make_groups("auto", data)
     assert groups.index.tolist() == [0, 0, 1]
@@ -36,32 +36,32 @@ def test_auto_with_one_way_edges_pairs_what_it_can_and_says_so() -> None:
     assert make_groups("directed", data).index.tolist() == [0, 1, 2]
 
 
-def test_auto_with_a_duplicate_edge_pairs_the_first_copies() -> None:
+def test_make_groups_auto_with_a_duplicate_edge_pairs_the_first_copies() -> None:
     groups = make_groups("auto", graph((0, 1), (0, 1), (1, 0), (2, 3), (3, 2)))
     assert groups.index.tolist() == [0, 1, 0, 2, 2]
     assert groups.note.startswith("1 of 5 edges")
 
 
-def test_auto_on_one_way_edges_alone_has_nothing_to_say() -> None:
+def test_make_groups_auto_of_one_way_edges_alone_has_nothing_to_say() -> None:
     groups = make_groups("auto", graph((0, 1), (1, 2)))
     assert groups.index.tolist() == [0, 1]
     assert groups.note == ""
 
 
-def test_a_self_loop_is_a_group_of_one() -> None:
+def test_make_groups_self_loop_is_a_group_of_one() -> None:
     groups = make_groups("auto", graph((0, 1), (1, 0), (2, 2), (2, 2)))
     assert groups.index.tolist() == [0, 0, 1, 2]
     assert groups.weight.tolist() == [2, 1, 1]
 
 
 @pytest.mark.parametrize("name", ["edge_attr", "edge_weight", "edge_type"])
-def test_parallel_edges_are_paired_by_what_they_carry(name: str) -> None:
+def test_make_groups_parallel_edges_are_paired_by_what_they_carry(name: str) -> None:
     edges = [(0, 1), (0, 1), (1, 0), (1, 0)]
     values: dict[str, list[float]] = {name: [3, 1, 1, 3]}
     assert make_groups("auto", graph(*edges, **values)).index.tolist() == [0, 1, 1, 0]
 
 
-def test_parallel_edges_that_carry_nothing_are_paired_in_order() -> None:
+def test_make_groups_parallel_edges_that_carry_nothing_are_paired_in_order() -> None:
     data = graph((0, 1), (0, 1), (1, 0), (1, 0))
     assert make_groups("auto", data).index.tolist() == [0, 1, 0, 1]
 
@@ -71,7 +71,7 @@ def test_weights_count_without_their_sign() -> None:
     assert make_groups("auto", data).weight.tolist() == [2, 0]
 
 
-def test_a_partition_is_renumbered_and_keeps_what_is_never_removed() -> None:
+def test_make_groups_partition_is_renumbered_and_keeps_what_is_never_removed() -> None:
     data = graph((0, 1), (1, 2), (2, 3), (3, 4))
     groups = make_groups(torch.tensor([9, -1, 4, 9]), data)
     assert groups.index.tolist() == [0, -1, 1, 0]
@@ -85,7 +85,7 @@ def test_edges_of_small_integers_do_not_overflow() -> None:
     assert make_groups("auto", data).index.tolist() == [0, 0, 1, 1]
 
 
-def test_a_graph_without_edges_has_no_groups() -> None:
+def test_make_groups_graph_without_edges_has_no_groups() -> None:
     for spec in ("auto", "undirected", "directed", torch.zeros(0, dtype=torch.long)):
         assert make_groups(spec, graph()).count == 0
 

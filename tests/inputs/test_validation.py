@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import global_add_pool
 
 import eigsearch
 from eigsearch.errors import EigsearchError, InputError, ModelError
@@ -88,7 +87,7 @@ GRAPHS = {
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_graphs(name: str) -> None:
+def test_validate_graphs_invalid_graph_raises_before_the_model_is_called(name: str) -> None:
     kind, data, words = GRAPHS[name]
     model = Counting()
     refusal(kind, model, data, words)
@@ -124,7 +123,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_options(name: str) -> None:
+def test_explain_invalid_option_raises_before_the_model_is_called(name: str) -> None:
     options, words = OPTIONS[name]
     model = Counting()
     refusal(InputError, model, plain(), words, **options)
@@ -132,40 +131,40 @@ def test_options(name: str) -> None:
 
 
 @pytest.mark.parametrize("node", [-1, 9])
-def test_a_node_that_does_not_exist(node: int) -> None:
+def test_explain_node_that_does_not_exist_raises(node: int) -> None:
     refusal(InputError, make_net(pool=None), plain(), "0 to 8", node=node)
 
 
 @pytest.mark.parametrize("target", [-1, 3])
-def test_a_class_that_does_not_exist(target: int) -> None:
+def test_explain_class_that_does_not_exist_raises(target: int) -> None:
     refusal(InputError, make_net(), plain(), "0 to 2", target=target)
 
 
-def test_a_class_of_a_binary_model_that_does_not_exist() -> None:
+def test_explain_class_that_a_binary_model_lacks_raises() -> None:
     refusal(InputError, make_net(outputs=1), plain(), "0 to 1", target=2, task="binary")
 
 
-def test_an_output_of_a_regression_that_does_not_exist() -> None:
+def test_explain_output_that_a_regression_lacks_raises() -> None:
     refusal(InputError, make_net(outputs=2), plain(), "0 to 1", target=2, task="regression")
     refusal(InputError, make_net(outputs=2), plain(), "2 outputs", task="regression")
 
 
-def test_a_multiclass_task_for_one_column() -> None:
+def test_explain_multiclass_task_for_one_column_raises() -> None:
     refusal(
         InputError, make_net(outputs=1), plain(), "two columns", task="multiclass_classification"
     )
 
 
 @pytest.mark.parametrize("return_type", ["probs", "log_probs"])
-def test_a_model_that_does_not_return_what_was_said(return_type: str) -> None:
+def test_explain_model_that_does_not_return_what_was_said_raises(return_type: str) -> None:
     refusal(InputError, make_net(), plain(), return_type, return_type=return_type)
 
 
-def test_a_model_that_is_none() -> None:
+def test_explain_text_instead_of_a_model_raises() -> None:
     refusal(InputError, "gin.pt", plain(), "callable")
 
 
-def test_a_model_that_needs_what_the_graph_lacks() -> None:
+def test_explain_model_that_needs_what_the_graph_lacks_raises() -> None:
     class Needs(Counting):
         def forward(self, x: Tensor, edge_index: Tensor, charge: Tensor) -> Tensor:
             self.calls += 1
@@ -205,16 +204,16 @@ class Noisy(nn.Module):
 
 @pytest.mark.parametrize("node", [None, 2])
 @pytest.mark.parametrize("per_call", [False, True])
-def test_a_stochastic_model(node: int | None, per_call: bool) -> None:
+def test_explain_stochastic_model_raises(node: int | None, per_call: bool) -> None:
     refusal(ModelError, Noisy(node, per_call), plain(), "same output twice", node=node)
 
 
-def test_a_model_that_returns_several_things() -> None:
+def test_explain_model_that_returns_several_things_raises() -> None:
     refusal(ModelError, lambda x, edge_index, batch: (x, batch), plain(), "tuple")
 
 
 @pytest.mark.parametrize("flat", [False, True])
-def test_a_node_model_without_a_node(flat: bool) -> None:
+def test_explain_node_model_without_a_node_raises(flat: bool) -> None:
     net = make_net(pool=None, outputs=1)
 
     def with_batch(x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
@@ -227,7 +226,7 @@ def test_a_node_model_without_a_node(flat: bool) -> None:
     refusal(ModelError, without, plain(), "`node=`")
 
 
-def test_a_graph_model_with_a_node() -> None:
+def test_explain_graph_model_with_a_node_raises() -> None:
     refusal(ModelError, make_net(), plain(), "Leave `node` out", node=2)
 
 
@@ -242,73 +241,14 @@ def test_targets_that_do_not_match_the_graphs(targets: Any) -> None:
     with pytest.raises(InputError) as caught:
         eigsearch.explain_dataset(make_net(), dataset, target=targets)
     assert SENTENCE.match(str(caught.value))
-    with pytest.raises(InputError, match="equally many"):
+    with pytest.raises(InputError, match="as many as predictions"):
         list(eigsearch.explain_dataset(make_net(), iter(dataset), target=targets))
 
 
-def test_a_bad_graph_in_the_middle_of_a_data_set() -> None:
+def test_explain_dataset_bad_graph_in_the_middle_raises_with_its_number() -> None:
     dataset = [plain(), changed(x=with_entry(float("nan"))), plain()]
     with pytest.raises(InputError, match="`x`"):
         list(eigsearch.explain_dataset(make_net(), dataset))
-
-
-def test_a_size_that_the_graph_does_not_have() -> None:
-    ex = eigsearch.explain(make_net(), plain())
-    with pytest.raises(InputError, match="0 to 9"):
-        ex.at(size=10)
-
-
-# Memory -----------------------------------------------------------------------------------------
-
-
-class Small(nn.Module):
-    """Runs out of memory above some number of nodes."""
-
-    def __init__(self, limit: int, message: str = "CUDA out of memory") -> None:
-        super().__init__()
-        self.net, self.limit, self.message = make_net(), limit, message
-        self.sizes = [0]  # in a list, which a pipeline does not restore
-
-    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        if x.size(0) > self.limit:
-            raise torch.OutOfMemoryError(self.message)
-        self.sizes.append(x.size(0))
-        return self.net(x, edge_index, batch=batch)
-
-
-@pytest.mark.parametrize("limit", [9, 10, 25, 80])
-def test_an_out_of_memory_error_halves_the_batch_and_goes_on(limit: int) -> None:
-    model = Small(limit)
-    dataset = [plain(), plain()]
-    expected = eigsearch.explain(model.net, plain())
-    for ex in eigsearch.explain_dataset(model, dataset, engine="batched"):
-        torch.testing.assert_close(ex.edge_score, expected.edge_score)
-        assert torch.equal(ex.edge_mask, expected.edge_mask)
-    assert 9 <= max(model.sizes) <= limit
-
-
-def test_one_candidate_that_does_not_fit() -> None:
-    refusal(ModelError, Small(5), plain(), "fit into memory", engine="batched")
-
-
-def test_another_error_of_the_model_is_left_alone() -> None:
-    class Broken(nn.Module):
-        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-            raise RuntimeError("a shape does not match")
-
-    with pytest.raises(RuntimeError, match="a shape does not match"):
-        eigsearch.explain(Broken(), plain())
-
-
-def test_a_budget_below_one_graph_takes_one_candidate_per_call() -> None:
-    sizes = []
-
-    def model(x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        sizes.append(int(batch.max()) + 1)
-        return global_add_pool(x, batch)
-
-    eigsearch.explain(model, plain(), max_batch_nodes=4, engine="batched")
-    assert set(sizes) == {1}
 
 
 @pytest.mark.parametrize("name", ["edge_attr", "edge_weight"])

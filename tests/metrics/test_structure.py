@@ -69,7 +69,7 @@ def test_a_graph_too_large_to_enumerate_is_refused_with_the_count():
 
 @settings(max_examples=50, deadline=None)
 @given(graphs(), st.integers(0, 10_000))
-def test_theorem_on_intuitiveness(data, seed):
+def test_intuitiveness_edge_induced_subgraph_is_at_least_others(data, seed):
     dice = torch.Generator().manual_seed(seed)
     node_mask = torch.rand(data.num_nodes, generator=dice) < 0.5
     edge_mask = undirected_mask(data, seed)

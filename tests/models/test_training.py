@@ -61,7 +61,7 @@ def test_training_stops_when_patience_ends(tiny):
     assert result.epochs <= result.best_epoch + 2 < 50
 
 
-def test_a_network_learns(tiny):
+def test_train_small_data_set_raises_accuracy(tiny):
     untrained, trained = (
         train(tiny, "gin", short("gin", width=16, max_epochs=60, learning_rate=rate))
         for rate in (0.0, 0.01)

@@ -49,7 +49,7 @@ REFUSED = {
     *(frozenset(pair) for pair in combinations(("columns", "nodes"), 2)),
 }  # two values of one option
 SENTENCES = {
-    frozenset({"rather_than", "above"}): "`rather_than` with classes",
+    frozenset({"rather_than", "above"}): "`rather_than` to be used where",
     **{frozenset({"connected", kind}): "connected=False" for kind in ("columns", "nodes")},
     **{frozenset({"ig", kind}): "`ranker` to be one of" for kind in ("columns", "nodes")},
 }

@@ -93,7 +93,7 @@ class Killer:
         if workers:  # what the dead had sent may come after their death; the next call will do
             chosen = self.rng.choice(workers)
             chosen.kill()
-            chosen.wait()
+            chosen.wait(60)
             self.killed += 1
 
 

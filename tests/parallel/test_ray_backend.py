@@ -15,7 +15,7 @@ from eigsearch.bench.plan import parse_plan
 from eigsearch.bench.rows.results import Results
 from eigsearch.counterfactual.options import FlipOptions
 from eigsearch.datasets import generate
-from eigsearch.errors import EigsearchError
+from eigsearch.errors import EigsearchError, InputError
 from eigsearch.models import zoo
 from eigsearch.options import Options
 from eigsearch.parallel import Progress, explain_to, perform
@@ -105,6 +105,12 @@ def test_typed_graphs_are_those_of_one_process(cluster) -> None:
     alone = list(explain_dataset(model, graphs))
     assert [str(ex.edge_mask) for ex in found] == [str(ex.edge_mask) for ex in alone]
     assert [ex.sentence() for ex in found] == [ex.sentence() for ex in alone]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nonsense", "http://x", "127.0.0.1:99999"])
+def test_on_ray_address_without_a_cluster_is_told_in_a_sentence(address: str) -> None:
+    with pytest.raises(InputError, match=f"Expected '{address}' to be the address of a Ray"):
+        list(perform(Tell(), range(3), ray=address))
 
 
 def test_a_job_that_cannot_start_says_why(cluster) -> None:

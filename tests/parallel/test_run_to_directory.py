@@ -15,6 +15,7 @@ from torch_geometric.nn import GCN
 
 import eigsearch
 from eigsearch import explainers, store
+from eigsearch.counterfactual.options import FlipOptions
 from eigsearch.datasets import generate
 from eigsearch.errors import InputError, ModelError
 from eigsearch.options import Options
@@ -171,6 +172,15 @@ def test_a_bad_graph_becomes_a_row_with_the_reason(tmp_path: Path) -> None:
     assert end.failures == 2
 
 
+def test_explain_to_flip_of_a_graph_without_edges_becomes_a_row(tmp_path: Path) -> None:
+    bare = GRAPHS[0].clone()
+    bare.edge_index = torch.zeros(2, 0, dtype=torch.long)
+    end = explain_to(tmp_path / "out", Small(), [GRAPHS[0], bare], flip=FlipOptions())
+    assert (end.done, end.failures) == (2, 0)
+    row = list(store.rows(tmp_path / "out"))[1]
+    assert (row["num_groups"], row["size"], row["sparsity"]) == (0, 0, 0.0)
+
+
 def test_a_graph_that_is_no_graph_becomes_a_row_too(tmp_path: Path) -> None:
     graphs = [*GRAPHS[:2], GRAPHS[2].clone()]
     graphs[2].edge_index = torch.tensor([[0], [99]])
@@ -227,10 +237,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "disk"
     path.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=96k", "none", str(path)]
-    if subprocess.run(mount, capture_output=True).returncode:
+    if subprocess.run(mount, capture_output=True, timeout=60).returncode:
         pytest.skip("mounting a small disk takes privileges that this machine does not give")
     yield path
-    subprocess.run(["umount", str(path)], check=True)
+    subprocess.run(["umount", str(path)], check=True, timeout=60)
 
 
 def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, small_disk: Path) -> None:
@@ -240,7 +250,8 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, small_disk:
         explain_to(small_disk / "out", Small(), graphs, shard_size=4)
     written = len(store.ResultDirectory(small_disk / "out").row_files())
     assert 0 < written < 15
-    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
+    remount = ["mount", "-o", "remount,size=4m", str(small_disk)]
+    subprocess.run(remount, check=True, timeout=60)
     end = explain_to(small_disk / "out", Small(), graphs, shard_size=4)
     assert end.before == 4 * written
     assert row_bytes(small_disk / "out") == row_bytes(tmp_path / "out")

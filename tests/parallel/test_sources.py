@@ -54,7 +54,7 @@ def in_memory(tmp_path: Path) -> Path:
     return tmp_path / "memory"
 
 
-def test_a_database(in_memory: Path, tmp_path: Path) -> None:
+def test_explain_to_database_gives_the_rows_of_memory(in_memory: Path, tmp_path: Path) -> None:
     database = OnDiskDataset(str(tmp_path / "db"))
     database.extend(list(GRAPHS))
     explain_to(tmp_path / "out", Small(), database, shard_size=4, workers=2)
@@ -177,7 +177,7 @@ def test_graphs_without_anything_are_not_lost() -> None:
     assert len(unpack(pack(MemorySource([Data(), Data()])))) == 2
 
 
-def test_molecules_as_smiles(tmp_path: Path) -> None:
+def test_explain_to_smiles_of_a_table_names_rows(tmp_path: Path) -> None:
     smiles = ["CCO", "c1ccccc1N", "not a molecule", "CC(=O)O"]
     frame = pd.DataFrame({"id": range(4), "smiles": smiles})
     frame.to_parquet(tmp_path / "library.parquet", row_group_size=3)

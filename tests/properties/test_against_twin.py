@@ -105,7 +105,7 @@ def test_return_types_agree_with_each_other() -> None:
 
 @pytest.mark.parametrize("sparsity", [0.0, 0.3, 0.5, 0.7, 0.9])
 @pytest.mark.parametrize("min_size", [1, 2, 4])
-def test_size_limits(sparsity: float, min_size: int) -> None:
+def test_sweep_with_size_limits_equals_the_twin(sparsity: float, min_size: int) -> None:
     model = make_net("SAGE")
     data = without_unused(house(), model)
     compare(model, data, twin.Asked(0), sparsity=sparsity, min_size=min_size)

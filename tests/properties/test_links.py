@@ -293,6 +293,157 @@ def test_explain_link_of_a_model_that_takes_other_shapes_says_how_to_call_it() -
     assert ex.edge_mask.tolist() == explain(LinkNet().eval(), data, link=(0, 5)).edge_mask.tolist()
 
 
+class PairsOfNodes(LinkNet):
+    """Takes links as `[L, 2]`, and gives two numbers for what has two rows."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, pairs: Tensor) -> Tensor:
+        return self.states(x, edge_index)[pairs].mean(dim=1).sum(dim=-1)
+
+
+class OfNodes(LinkNet):
+    """Gives a number for each node, whatever the link."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_label_index: Tensor) -> Tensor:
+        return self.states(x, edge_index).sum(dim=-1)
+
+
+class Unpacks(LinkNet):
+    """Takes links as `[L, 2]`, and unpacks their transpose."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, pairs: Tensor) -> Tensor:
+        u, v = pairs.t()
+        return super().forward(x, edge_index, torch.stack([u, v]))
+
+
+class OneAtATime(LinkNet):
+    """Gives the scores of one link as a vector, and takes no two."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_label_index: Tensor) -> Tensor:
+        if edge_label_index.size(1) > 1:
+            raise RuntimeError("one link, please")
+        return super().forward(x, edge_index, edge_label_index).squeeze(0)
+
+
+@pytest.mark.parametrize("links", [1, 2, 3])
+@pytest.mark.parametrize("model", [PairsOfNodes(), OfNodes(), Unpacks(), OneAtATime(3)])
+def test_explain_link_of_numbers_that_are_no_row_of_the_link_is_refused(
+    model: nn.Module, links: int
+) -> None:
+    """Two numbers of a model that takes `[L, 2]` would else be read as the link's two classes."""
+    pairs = torch.tensor([[0, 3, 8], [5, 3, 1]])[:, :links]
+    with pytest.raises(ModelError, match=r"\[2, L\].*forward="):
+        list(explain_dataset(model.eval(), graph(), link=pairs))
+
+
+class Squeezes(LinkNet):
+    def forward(self, x: Tensor, edge_index: Tensor, edge_label_index: Tensor) -> Tensor:
+        return super().forward(x, edge_index, edge_label_index).squeeze()
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_explain_link_of_a_squeezed_row_is_that_of_the_row(classes: int) -> None:
+    ex = explain(Squeezes(classes).eval(), graph(), link=(0, 5))
+    expected = explain(LinkNet(classes).eval(), graph(), link=(0, 5))
+    torch.testing.assert_close(ex.edge_score, expected.edge_score)
+    assert ex.value == pytest.approx(expected.value)
+
+
+class LinksFirst(EncoderDecoder):
+    def decode(self, edge_index: Tensor, z: Tensor) -> Tensor:
+        return super().decode(z, edge_index)
+
+
+class OfTwoSets(EncoderDecoder):
+    def decode(self, z: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return super().decode(z, torch.cat([positive, negative], dim=1))
+
+
+class OfAllPairs(EncoderDecoder):
+    def decode(self, z: Tensor) -> Tensor:
+        return z @ z.t()
+
+
+class OfBothEnds(EncoderDecoder):
+    def decode(self, source: Tensor, target: Tensor) -> Tensor:
+        return (source * target).sum(dim=-1)
+
+
+def test_explain_link_decoders_take_links_by_name_or_are_refused() -> None:
+    ex = explain(LinksFirst().eval(), graph(), link=(0, 5))
+    assert ex.config["called_as"] == "model.decode(edge_label_index, model.encode(x, edge_index))"
+    assert ex.value == pytest.approx(explain(LinkNet().eval(), graph(), link=(0, 5)).value)
+    with pytest.raises(InputError, match=r"decode .*z, positive, negative.*forward="):
+        explain(OfTwoSets().eval(), graph(), link=(0, 5))
+    with pytest.raises(InputError, match=r"decode .*parameters z\).*forward="):
+        explain(OfAllPairs().eval(), graph(), link=(0, 5))
+
+
+@pytest.mark.parametrize("nodes", [2, 9])
+def test_explain_link_a_decoder_of_both_ends_is_refused(nodes: int) -> None:
+    part = graph().subgraph(torch.arange(nodes))
+    with pytest.raises(ModelError, match=r"forward=lambda model, batch"):
+        explain(OfBothEnds().eval(), part, link=(0, 1))
+
+
+class OfTenNodes(LinkNet):
+    """Has an embedding for each node of another graph."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_label_index: Tensor) -> Tensor:
+        return super().forward(x + torch.ones(10, 1), edge_index, edge_label_index)
+
+
+def test_explain_link_a_misfit_elsewhere_in_the_model_is_not_blamed_on_links() -> None:
+    with pytest.raises(
+        RuntimeError, match=r"\(9\) must match the size of tensor b \(10\)"
+    ) as error:
+        explain(OfTenNodes().eval(), graph(), link=(0, 5))
+    assert not isinstance(error.value, ModelError)
+
+
+class Timed(LinkNet):
+    """Reads a time of each link."""
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_label_index: Tensor, edge_label_time: Tensor
+    ) -> Tensor:
+        return super().forward(x, edge_index, edge_label_index) * edge_label_time
+
+
+class MaybeTimed(Timed):
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        edge_label_index: Tensor,
+        edge_label_time: Tensor | None = None,
+    ) -> Tensor:
+        time = torch.ones(1) if edge_label_time is None else edge_label_time
+        return super().forward(x, edge_index, edge_label_index, time)
+
+
+@pytest.mark.parametrize("count", [3, 9])  # of which the last is that of the nodes as well
+def test_explain_link_attributes_of_several_links_are_refused_or_left_out(count: int) -> None:
+    data = graph()
+    data.edge_label_index = torch.arange(2 * count).reshape(2, count) % 9
+    data.edge_label_time = torch.linspace(1, 2, count)
+    with pytest.raises(InputError, match="`edge_label_time`, with a row for each link"):
+        explain(Timed().eval(), data, link=(0, 5))
+    plain = explain(LinkNet().eval(), graph(), link=(0, 5))
+    optional = explain(MaybeTimed().eval(), data, link=(0, 5))
+    assert optional.value == pytest.approx(plain.value)
+    assert "Left out `edge_label_time`" in optional.note
+    data.edge_label_time = torch.tensor([2.0])
+    twice = explain(Timed().eval(), data, link=(0, 5))
+    torch.testing.assert_close(twice.edge_score, 2 * plain.edge_score)
+
+
+def test_explain_dataset_links_of_an_iterator_are_all_explained() -> None:
+    model, data, pairs = LinkNet().eval(), graph(), [(0, 5), (8, 1)]
+    assert [ex.link for ex in explain_dataset(model, data, link=iter(pairs))] == pairs
+    assert [ex.link for ex in eigsearch.flip_dataset(model, data, link=iter(pairs))] == pairs
+    assert list(explain_dataset(model, data, link=torch.zeros(2, 0, dtype=torch.long))) == []
+
+
 def test_explain_link_of_a_graph_that_lists_links_of_a_larger_one_is_refused() -> None:
     data = graph()
     data.edge_label_index = torch.tensor([[0, 3, 8], [5, 3, 1]])

@@ -137,6 +137,28 @@ def test_odd_model_of_nodes_gives_what_the_user_reads_off(kind: str, engine: str
         assert ex.value == pytest.approx(float(expected[ex.node, ex.target]), abs=1e-4)
 
 
+class SqueezedNodes(NodeModel):
+    """Squeezes all it can: what it gives for a single node is no row of a table."""
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return super().forward(x, edge_index).squeeze()
+
+
+@pytest.mark.parametrize("engine", ["auto", "batched"])
+def test_odd_model_that_squeezes_gives_what_the_user_reads_off_next_to_lone_nodes(
+    engine: str,
+) -> None:
+    """Without its only edge, a node is alone in its graph."""
+    model = SqueezedNodes("plain")
+    edge_index = torch.tensor([[0, 1, 2, 3, 3, 4], [1, 0, 3, 2, 4, 3]])
+    data = Data(x=house().x[:5], edge_index=edge_index)
+    with torch.no_grad():
+        expected = model(data.x, data.edge_index).softmax(-1)
+    for node in range(5):
+        ex = eigsearch.explain(model, data, node=node, engine=engine)
+        assert ex.value == pytest.approx(float(expected[node, ex.target]), abs=1e-4)
+
+
 @pytest.mark.parametrize("body", BODIES)
 def test_odd_model_after_a_change_is_explained_as_it_is_now(body: str) -> None:
     model = OddModel(body, "logits")
@@ -155,7 +177,7 @@ def test_odd_model_after_a_change_is_explained_as_it_is_now(body: str) -> None:
 
 def in_threads(*jobs: Callable[[], Iterable[Any]]) -> list[Any]:
     """Return what jobs give that run at the same time."""
-    ready = threading.Barrier(len(jobs))
+    ready = threading.Barrier(len(jobs), timeout=60)
 
     def run(job: Callable[[], Iterable[Any]]) -> list[Any]:
         ready.wait()

@@ -388,6 +388,11 @@ BAD: dict[str, tuple[HeteroData, dict[str, Any], str]] = {
     "groups": (shop(), {**USER, "groups": {("a", "b", "c"): torch.ones(1)}}, "each edge type"),
     "edges": (spoilt(lambda d: set_edges(d, torch.tensor([[9], [0]]))), USER, "from 0 to 4"),
     "shape": (spoilt(lambda d: set_edges(d, torch.ones(3))), USER, "shape"),
+    "dtype": (
+        spoilt(lambda d: set_edges(d, torch.ones(2, 0))),
+        USER,
+        r"integers .* \(got torch.float32 of shape \[2, 0\]\)",
+    ),
     "nan": (spoilt(lambda d: d["tag"].x.fill_(torch.nan)), USER, "finite"),
 }
 
@@ -418,8 +423,70 @@ def test_explain_typed_ends_that_the_model_does_not_look_up_are_refused(
 
 
 def test_explain_typed_end_behind_those_that_the_model_looks_up_is_refused() -> None:
-    with pytest.raises(ModelError, match="nodes of the types among which the model looks them up"):
+    with pytest.raises(InputError, match="link from user to item, where the model looks"):
         explain(make(LinkNet, "HGT"), shop(), link=(("item", 5), ("user", 2)))
+
+
+def equally_many() -> HeteroData:
+    """As many users as items."""
+    data = shop()
+    data["user"].x = torch.cat([data["user"].x, data["user"].x[:1]])
+    return data
+
+
+@pytest.mark.parametrize("data", [shop(), equally_many()])
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_explain_typed_ends_of_other_types_are_refused_after_right_ones(
+    encoder: str, data: HeteroData
+) -> None:
+    """What is remembered of a model from a right link says nothing about a wrong one."""
+    model = make(LinkNet, encoder, data)
+    explain(model, data, link=LINK)
+    wrong = (("item", 0), ("user", 2))
+    with pytest.raises(InputError, match="link from user to item, where the model looks"):
+        explain(model, data, link=wrong)
+    with pytest.raises(InputError, match="link from user to item, where the model looks"):
+        list(explain_dataset(model, data, link=[LINK, wrong]))
+    with pytest.raises(InputError, match="link from user to item, where the model looks"):
+        explain(model, data, link=wrong, nodes="keep")
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_explain_typed_node_of_a_type_that_is_not_predicted_is_refused(encoder: str) -> None:
+    data = equally_many()
+    model = make(NodeNet, encoder, data)
+    explain(model, data, node=("user", 2))
+    with pytest.raises(InputError, match=r"type user, which the model predicts .* type item"):
+        explain(model, data, node=("item", 2), nodes="keep")
+
+
+class _Tables(torch.nn.Module):
+    """Knows users and items by number, from tables as long as the graph has of them."""
+
+    def __init__(self, users: int, items: int) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.user = torch.nn.Parameter(torch.randn(users, 4).double())
+        self.item = torch.nn.Parameter(torch.randn(items, 4).double())
+
+    def forward(self, edge_index_dict: Any, edge_label_index: Tensor) -> Tensor:
+        source, target = edge_index_dict["user", "buys", "item"]
+        item = self.item.index_add(0, target, self.user[source])
+        return (self.user[edge_label_index[0]] * item[edge_label_index[1]]).sum(-1)
+
+
+def test_explain_typed_model_of_tables_is_not_taken_for_one_of_another_type() -> None:
+    """Tables of 2 and 3 rows are no sign of types that have so many nodes in a trial graph."""
+    data = HeteroData()
+    for kind, count in (("item", 3), ("user", 2), ("tag", 4)):
+        data[kind].num_nodes = count
+    data["user", "buys", "item"].edge_index = torch.tensor([[0, 1, 1], [0, 1, 2]])
+    model = _Tables(2, 3)
+    ex = explain(model, data, link=(("user", 1), ("item", 2)))
+    logit = model(data.edge_index_dict, torch.tensor([[1], [2]]))
+    assert ex.value == pytest.approx(torch.sigmoid(logit.abs()).item(), abs=1e-9)
+    with pytest.raises(InputError, match="link from user to item"):
+        explain(model, data, link=(("item", 0), ("user", 1)))
 
 
 def test_explain_typed_ends_of_types_of_one_size_are_told_apart_in_parts_of_the_graph() -> None:

@@ -47,7 +47,7 @@ def pairs(data: Data, mask: torch.Tensor) -> set[tuple[int, int]]:
     return {(min(e), max(e)) for e in data.edge_index[:, mask].T.tolist()}
 
 
-def test_a_group_enters_with_the_last_of_its_nodes():
+def test_node_ranking_group_enters_with_the_last_of_its_nodes():
     data = bull()
     ranking = rank_nodes(torch.tensor([3.0, 5.0, 4.0, 1.0, 2.0]), prepare_graph(data, "auto"))
     ends = [tuple(sorted(e)) for e in data.edge_index.T.tolist()]
@@ -79,7 +79,7 @@ def test_nodes_that_tie_enter_together_even_without_an_edge():
     assert lonely.kept([2]).rows(0, 1).int().tolist() == [[0, 1, 1, 0, 1]]
 
 
-def test_a_size_between_two_nodes_falls_to_the_smaller_one():
+def test_node_ranking_size_between_two_nodes_falls_to_the_smaller_one():
     ranking = rank_nodes(torch.tensor([3.0, 5.0, 4.0, 1.0, 2.0]), prepare_graph(bull(), "auto"))
     assert [ranking.within(size) for size in range(1, 6)] == [1, 1, 3, 4, 5]
     star = Data(edge_index=to_undirected(torch.tensor([[0, 0, 0], [1, 2, 3]])), num_nodes=4)
@@ -87,7 +87,7 @@ def test_a_size_between_two_nodes_falls_to_the_smaller_one():
     assert late.within(1) == 3  # the hub comes last and brings all of them
 
 
-def test_the_search_over_node_scores_reports_sizes_in_groups():
+def test_node_ranking_search_over_node_scores_reports_sizes_in_groups():
     data, model = bull(), Model()
     ranker = FromList([3.0, 5.0, 4.0, 1.0, 2.0])
     ex = eigsearch.explain(model, data, ranker=ranker, sparsity=0.0)
@@ -102,7 +102,7 @@ def test_the_search_over_node_scores_reports_sizes_in_groups():
         assert float(cut.found.kept) == pytest.approx(float(alone), abs=1e-6)
 
 
-def test_the_complement_of_a_node_set_is_edge_induced():
+def test_node_ranking_complement_of_a_node_set_is_edge_induced():
     data, model = bull(), Model()
     ex = eigsearch.explain(model, data, ranker=FromList([3.0, 5.0, 4.0, 1.0, 2.0]), sparsity=0.3)
     rest = data.edge_subgraph(~ex.at(3).edge_mask)
@@ -114,7 +114,7 @@ def test_the_complement_of_a_node_set_is_edge_induced():
     assert float(ex.at(3).found.removed) == pytest.approx(float(without), abs=1e-6)
 
 
-def test_the_explained_node_is_in_from_the_start():
+def test_node_ranking_explained_node_is_in_from_the_start():
     data = bull()
     ranker = FromList([1.0, 0.0, 2.0, 3.0])  # the nodes that reach node 1, which itself comes last
     ex = eigsearch.explain(Model("node"), data, node=1, ranker=ranker, search=None, size=1)

@@ -94,7 +94,9 @@ def test_edges_without_a_group_link_the_groups_at_their_ends() -> None:
     ("edges", "nodes", "expected"),
     [([], [], 0), ([], [3], 1), ([(0, 1), (2, 3)], [0, 1, 2, 3], 2), ([(5, 9)], [5, 9], 1)],
 )
-def test_count_components(edges: Edges, nodes: list[int], expected: int) -> None:
+def test_count_components_of_edges_and_nodes_is_expected(
+    edges: Edges, nodes: list[int], expected: int
+) -> None:
     edge_index = np.array(edges, dtype=np.int64).reshape(-1, 2).T
     assert count_components(edge_index, nodes) == expected
 

@@ -12,7 +12,7 @@ from eigsearch.inference.target import Target
 from eigsearch.search.curve import Curve
 
 
-def test_the_graph_may_have_been_asked_about_on_another_device_than_its_parts() -> None:
+def test_curve_graph_on_another_device_than_its_parts_is_compared() -> None:
     """Some searches keep φ in NumPy, while that of the whole graph is where the model is."""
     target = Target("multiclass_classification", "raw", 0)
     with FakeTensorMode():

@@ -17,7 +17,7 @@ from tests.nets import house, make_net
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-def test_a_sparsity_of_numpy_is_the_share_that_it_is_printed_as(kind: Any) -> None:
+def test_check_sparsity_number_of_numpy_is_the_share_that_it_is_printed_as(kind: Any) -> None:
     assert size_range(10, kind(0.7)) == size_range(10, 0.7) == (2, 3)
 
 

@@ -53,7 +53,7 @@ def symmetric(name: str, kinds: int) -> Data:
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("conv", ["GCN", "GIN"])
-def test_both_engines_choose_the_same_subgraph_among_equals(
+def test_tie_breaking_both_engines_choose_the_same_subgraph_among_equals(
     conv: str, task: str, search: str
 ) -> None:
     graphs = [symmetric(name, kinds) for name in SYMMETRIC for kinds in (1, 2)]
@@ -77,7 +77,7 @@ def test_both_engines_choose_the_same_subgraph_among_equals(
     st.sampled_from(TASKS),
     st.integers(0, 1000),
 )
-def test_rounding_does_not_lead_a_search_elsewhere(
+def test_tie_breaking_rounding_does_not_lead_a_search_elsewhere(
     name: str, search: str, task: str, seed: int
 ) -> None:
     model, data = make_net("GCN", seed=seed), symmetric(name, 1 + seed % 2)
@@ -118,7 +118,7 @@ def test_values_that_rounding_tells_apart_stay_in_order() -> None:
     assert cuts == (2, 5)
 
 
-def test_what_counts_as_rounding_grows_with_a_regressed_value_and_not_with_log_odds() -> None:
+def test_tie_breaking_rounding_grows_with_a_regressed_value_and_not_with_log_odds() -> None:
     kept, removed = np.array([2e3, 1.0]), np.array([-4e3, 0.0])
     assert gain_tolerance(problem(), kept, removed) == 1e-6
     assert gain_tolerance(problem("regression"), kept, removed) == pytest.approx(4e-3)
@@ -134,7 +134,7 @@ def test_log_odds_tell_promises_apart_where_probabilities_saturate() -> None:
     assert order_of(problem(), gain, kept, removed) == [1, 3, 0, 2]
 
 
-def test_nothing_promises_nothing() -> None:
+def test_tie_breaking_nothing_promises_nothing() -> None:
     nothing = np.zeros(0)
     assert order_of(problem("regression"), nothing, nothing, nothing) == []
 
@@ -159,12 +159,12 @@ def order_of(problem: Problem, *columns: np.ndarray) -> list[int]:
 
 
 @pytest.mark.parametrize("noise", [1e-12, -1e-12])
-def test_an_equal_gain_for_less_is_a_move_whatever_rounding_says(noise: float) -> None:
+def test_tie_breaking_equal_gain_for_less_is_a_move_whatever_rounding_says(noise: float) -> None:
     assert _refined(noise, parsimony=0.02, tolerance=0.01) == [True, False, True, False]
 
 
 @pytest.mark.parametrize("noise", [1e-12, -1e-12])
-def test_an_improvement_by_just_the_tolerance_is_no_move_whatever_rounding_says(
+def test_tie_breaking_improvement_by_just_the_tolerance_is_no_move_whatever_rounding_says(
     noise: float,
 ) -> None:
     assert _refined(noise, parsimony=0.01, tolerance=0.01) == [True, True, True, False]

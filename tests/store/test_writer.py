@@ -68,5 +68,6 @@ def test_a_slow_disk_makes_whoever_brings_more_wait(claimed: ResultDirectory) ->
         assert bringing.is_alive()
         assert len(brought) < 10
         free.set()
-        bringing.join()
+        bringing.join(60)
+        assert not bringing.is_alive()
     assert len(brought) == 20

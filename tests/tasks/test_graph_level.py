@@ -37,6 +37,11 @@ def test_output_rows_not_one_per_graph_raise(shape: tuple[int, ...]) -> None:
         rows(torch.ones(shape), 3)
 
 
+def test_output_rows_with_a_dimension_too_many_are_told_their_shape() -> None:
+    with pytest.raises(ModelError, match=r"got shape \[3, 1, 2\] .*\[graphs, classes\]"):
+        rows(torch.ones(3, 1, 2), 3)
+
+
 def test_prepare_a_graph_is_its_own_computation_graph() -> None:
     data = house()
     (prepared,) = GraphLevel().prepare([Instance(data)], "auto", ReceptiveField(None))
@@ -59,3 +64,16 @@ def test_shares_calls_only_where_the_model_takes_a_batch(takes_batch: bool) -> N
 def test_label_and_anchors_of_a_graph_are_empty() -> None:
     assert GraphLevel().label(()) == ""
     assert GraphLevel().anchors(Instance(house()), "auto") == ()
+
+
+@pytest.mark.parametrize(
+    ("label", "shape"),
+    [([1], (1,)), ([1, 0, 1, 0], (1, 4)), ([0] * 9, (9,)), ([0] * 18, (18,))],
+)
+def test_labels_of_a_graph_are_a_row_unless_nodes_or_edges_have_as_many(
+    label: list[int], shape: tuple[int, ...]
+) -> None:
+    data = house()
+    data.y = torch.tensor(label)
+    (prepared,) = GraphLevel().prepare([Instance(data)], "auto", ReceptiveField(None))
+    assert GraphLevel().labels(prepared).shape == shape

@@ -47,6 +47,12 @@ def test_output_rows_are_those_of_the_anchors() -> None:
     assert column.tolist() == [[1], [4]]
 
 
+@pytest.mark.parametrize("output", [torch.tensor(2.0), torch.tensor([2.0, 3.0])])
+def test_output_rows_of_a_single_node_may_be_squeezed(output: torch.Tensor) -> None:
+    found = NodeLevel().output_rows(output, 1, 1, torch.tensor([0]))
+    assert found.tolist() == [output.reshape(-1).tolist()]
+
+
 @pytest.mark.parametrize("shape", [(2, 3), (6, 2, 1), ()])
 def test_output_rows_not_one_per_node_raise(shape: tuple[int, ...]) -> None:
     with pytest.raises(ModelError, match="each of 6 nodes"):

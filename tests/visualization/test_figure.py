@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from eigsearch.errors import MissingExtraError
+from eigsearch.visualization import figure
 from tests.visualization.samples import MOLECULES, explained, graph, nitro_explanation
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -32,10 +33,24 @@ def test_a_picture_carries_no_date(tmp_path):
     assert "<dc:date>" not in text
 
 
+@pytest.mark.parametrize("note", ["", "It is not enough alone. " * 9])
+def test_save_figure_with_a_long_sentence_breaks_it_inside_the_picture(tmp_path, monkeypatch, note):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    drawn = []
+    monkeypatch.setattr(figure, "write_figure", lambda each, path: drawn.append(each) or path)
+    nitro_explanation(note=note).save(tmp_path / "x.png", MOLECULES)
+    title = drawn[0]._suptitle
+    canvas = FigureCanvasAgg(drawn[0])
+    box = title.get_window_extent(canvas.get_renderer())
+    assert ("\n" in title.get_text()) == bool(note)
+    assert box.x1 <= drawn[0].bbox.x1
+    assert box.y0 >= max(ax.get_window_extent().y1 for ax in drawn[0].axes)
+
+
 def test_plot_draws_on_given_axes_and_leaves_settings_alone():
     before = dict(matplotlib.rcParams)
-    figure = matplotlib.figure.Figure()
-    ax = figure.add_subplot()
+    ax = matplotlib.figure.Figure().add_subplot()
     assert nitro_explanation().plot(ax, MOLECULES) is ax
     assert [text.get_text() for text in ax.texts] == ["N", "O", "O"]
     assert dict(matplotlib.rcParams) == before

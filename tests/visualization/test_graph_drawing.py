@@ -31,6 +31,14 @@ def test_a_graph_of_one_node_and_no_edge_is_drawn():
     assert len(drawing.links) >= 1
 
 
+def test_nodes_without_links_are_left_out_where_they_are_many():
+    few, many = (
+        draw([explained(graph([(0, 1), (1, 2)], num_nodes), size=1)], Names())
+        for num_nodes in (5, 50_000)
+    )
+    assert (few.nodes, many.nodes) == ((0, 1, 2, 3, 4), (0, 1, 2))
+
+
 def test_a_large_graph_is_drawn_around_its_explanation():
     pairs = list(nx.barabasi_albert_graph(600, 2, seed=1).edges)
     score = np.zeros(len(pairs))

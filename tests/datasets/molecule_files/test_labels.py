@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from eigsearch.datasets.molecule_files.labels import read_labels
+from eigsearch.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -23,3 +24,17 @@ from eigsearch.datasets.molecule_files.labels import read_labels
 def test_read_labels_tells_classes_from_values(values, read, names):
     found = read_labels("y", pa.chunked_array([pa.array(values)]))
     assert (found.values, found.class_names) == (read, names)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.chunked_array([[[1], [2]]]),
+        pa.chunked_array([[{"a": 1}]]),
+        pa.chunked_array([pa.array([2**63], pa.uint64())]),
+    ],
+    ids=["lists", "structs", "large numbers"],
+)
+def test_read_labels_of_what_is_no_label_is_refused(values: pa.ChunkedArray) -> None:
+    with pytest.raises(InputError, match="Expected column 'y' to hold labels"):
+        read_labels("y", values)

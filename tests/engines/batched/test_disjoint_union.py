@@ -45,7 +45,7 @@ def by_hand(asked: PreparedInstance, row: Tensor, subgraph_kind: SubgraphKind) -
 
 
 @pytest.mark.parametrize("subgraph_kind", SubgraphKind)
-def test_a_union_is_what_pyg_would_batch(subgraph_kind: SubgraphKind) -> None:
+def test_disjoint_union_of_candidates_is_what_pyg_would_batch(subgraph_kind: SubgraphKind) -> None:
     instances = [instance(0), instance(1)]
     width = {SubgraphKind.NODE_INDUCED: 9, SubgraphKind.ZEROED_FEATURES: 9}.get(subgraph_kind, 9)
     chosen = [rows(4, width, seed=s) for s in (0, 1)]
@@ -63,7 +63,7 @@ def test_a_union_is_what_pyg_would_batch(subgraph_kind: SubgraphKind) -> None:
 
 
 @pytest.mark.parametrize("subgraph_kind", SubgraphKind)
-def test_a_union_comes_apart_as_a_batch_of_pyg_does(subgraph_kind: SubgraphKind) -> None:
+def test_disjoint_union_taken_apart_is_as_a_batch_of_pyg(subgraph_kind: SubgraphKind) -> None:
     instances = [instance(0), instance(1)]
     instances[1].data.u = torch.full((3, 2), 1.0)
     chosen = [rows(4, 9, seed=s) for s in (0, 1)]

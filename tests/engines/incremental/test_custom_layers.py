@@ -261,8 +261,8 @@ REFUSED: dict[str, tuple[str, Callable[[Tensor, Tensor], Tensor]]] = {
     "dropout that stays": ("dropout", lambda x, e: F.dropout(x, 0.5, training=True)),
     "transposed": ("`T`|`t`", lambda x, e: x.t().t()),
     "batch statistics": ("batch_norm", lambda x, e: F.batch_norm(x, None, None, training=True)),
-    "branch over values": ("decides", lambda x, e: x if x.sum(dim=1) > 0 else -x),
-    "number of nodes": ("structure of the graph", lambda x, e: x / x.size(0)),
+    "branch over values": ("in Python", lambda x, e: x if x.sum(dim=1) > 0 else -x),
+    "number of nodes": ("number of nodes", lambda x, e: x / x.size(0)),
     "caught": ("cumsum", lambda x, e: caught(x)),
 }
 
@@ -275,7 +275,7 @@ def caught(x: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_operation_that_mixes_entries_is_refused_by_name(name: str) -> None:
+def test_incremental_engine_operation_that_mixes_entries_is_refused_by_name(name: str) -> None:
     words, operation = REFUSED[name]
 
     class Mixing(nn.Module):
@@ -283,5 +283,8 @@ def test_operation_that_mixes_entries_is_refused_by_name(name: str) -> None:
             return operation(x, edge_index)
 
     model = vivid(Net(Mixing))
-    with eval_mode(model), pytest.raises(NotServed, match=words):
+    with eval_mode(model), pytest.raises(NotServed, match=words) as refused:
         IncrementalEngine(ModelCall(model)).outputs(candidate_sets(GRAPHS["undirected"]()))
+    sentence = str(refused.value).rpartition("`: ")[2]
+    assert sentence.startswith(("The model ", "The incremental engine "))
+    assert sentence.endswith(".")

@@ -69,7 +69,7 @@ def assert_same(model: Any, requests: Sequence[Request], max_rows: int | None = 
         model_call = model_call.with_link(first.readable)
     with eval_mode(model):
         engine = IncrementalEngine(model_call, max_rows)
-        assert all(engine.serves(request) for request in requests)
+        assert all(engine.layers_for(request) for request in requests)
         found, expected = engine.outputs(requests), BatchedEngine(model_call).outputs(requests)
     for mine, theirs in zip(found, expected, strict=True):
         torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-5)
@@ -106,12 +106,12 @@ SERVED = [conv for conv in (*CONVS, *MORE_CONVS) if conv != "MF"]
 
 
 @pytest.mark.parametrize("conv", [conv for conv in MORE_CONVS if conv in SERVED])
-def test_further_layers(conv: str) -> None:
+def test_incremental_engine_further_layers_equal_the_batched_engine(conv: str) -> None:
     assert_same(make_net(conv, "mean"), candidate_sets(prepare_graph(house(), "auto")))
 
 
 @pytest.mark.parametrize("conv", SERVED)
-def test_one_node(conv: str) -> None:
+def test_incremental_engine_one_node_equals_the_batched_engine(conv: str) -> None:
     torch.manual_seed(0)
     model, data = make_net(conv, None), house()
     assert_same(model, candidate_sets(prepare_node(data, 2, field_of(model))))
@@ -119,7 +119,7 @@ def test_one_node(conv: str) -> None:
 
 @pytest.mark.parametrize("conv", SERVED)
 @pytest.mark.parametrize("node", [None, 2])
-def test_hub_rows_by_differences_equal_rows_on_graphs(
+def test_incremental_engine_hub_rows_by_differences_equal_rows_on_graphs(
     conv: str, node: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bags, "_HUB", 0)
@@ -129,7 +129,7 @@ def test_hub_rows_by_differences_equal_rows_on_graphs(
     assert_same(model, candidate_sets(whole or prepare_node(house(), 2, field_of(model))))
 
 
-def test_hub_is_computed_without_a_message_for_each_pair_of_neighbours(
+def test_incremental_engine_hub_needs_no_message_for_each_pair_of_neighbours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     spokes = torch.arange(1, 201)
@@ -160,7 +160,7 @@ class Residual(nn.Module):
         return self.head(self.pool(torch.cat([first, second, third], dim=-1), batch))
 
 
-def test_residuals_and_jumping_knowledge() -> None:
+def test_incremental_engine_residuals_and_jumping_knowledge_equal_the_batched_engine() -> None:
     torch.manual_seed(0)
     assert_same(vivid(Residual()), candidate_sets(prepare_graph(house(), "auto")))
 
@@ -174,7 +174,9 @@ def graphs(draw: st.DrawFn) -> Data:
 
 
 @given(data=graphs(), directed=st.booleans(), seed=st.integers(0, 99))
-def test_random_graphs(data: Data, directed: bool, seed: int) -> None:
+def test_incremental_engine_random_graphs_give_the_same_scores(
+    data: Data, directed: bool, seed: int
+) -> None:
     instance = prepare_graph(data, "directed" if directed else "auto")
     if instance.groups.count < 4:
         return
@@ -190,7 +192,7 @@ def plain(data: Data) -> Data:
 
 
 @pytest.mark.parametrize("conv", SERVED)
-def test_many_equal_neighbourhoods(conv: str) -> None:
+def test_incremental_engine_many_equal_neighbourhoods_equal_the_batched_engine(conv: str) -> None:
     """What is computed once for all rows of one colour is right for each of them."""
     torch.manual_seed(0)
     ring = [(i, (i + 1) % 12) for i in range(12)]
@@ -213,14 +215,18 @@ def test_random_graphs_of_few_kinds(data: Data, directed: bool, seed: int) -> No
 
 
 @pytest.mark.parametrize("max_rows", [1, 40, 10_000])
-def test_any_budget(max_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incremental_engine_any_budget_equals_the_batched_engine(
+    max_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("eigsearch.engines.incremental.budget._OVER_BASE", 1)
     torch.manual_seed(0)
     assert_same(make_net("GCN", "sum"), candidate_sets(prepare_graph(house(), "auto")), max_rows)
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_as_on_large_graphs(pool: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incremental_engine_as_on_large_graphs_equals_the_batched_engine(
+    pool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Large graphs look rows up by binary search and carry sums from candidate to candidate."""
     monkeypatch.setattr(state_table, "_DENSE", 0)
     monkeypatch.setattr(pooling, "_PAIRS_PER_ROW", 0)
@@ -244,14 +250,14 @@ class Moody(nn.Module):
         return self.head(global_mean_pool(x, batch))
 
 
-def test_an_unknown_model_is_served_by_the_batched_engine() -> None:
+def test_evaluator_unknown_model_is_served_by_the_batched_engine() -> None:
     torch.manual_seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert eigsearch.explain(vivid(Moody()), house(), engine="incremental").engine == "batched"
 
 
-def test_an_operation_that_fails_on_states_is_left_to_the_batched_engine(
+def test_evaluator_operation_that_fails_on_states_is_left_to_the_batched_engine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(*_: Any) -> None:
@@ -265,7 +271,7 @@ def test_an_operation_that_fails_on_states_is_left_to_the_batched_engine(
     )
 
 
-def test_a_layer_that_minds_the_order_of_messages_is_served_by_the_batched_engine() -> None:
+def test_evaluator_layer_that_minds_the_order_of_messages_is_served_by_the_batched_engine() -> None:
     """Where all nodes differ no two rows are united, so the check of one graph tells nothing."""
     model = make_net("Edge", "sum")
     for conv in model.convs:
@@ -286,7 +292,7 @@ def test_layers_that_do_not_are_served(scheme: str | list[str]) -> None:
     assert_same(model, [Request(instance, Prefixes(torch.arange(9), [4, 9]))])
 
 
-def test_half_precision_is_served_by_the_batched_engine() -> None:
+def test_evaluator_half_precision_is_served_by_the_batched_engine() -> None:
     torch.manual_seed(0)
     model, data = make_net("GIN", "mean").bfloat16(), house()
     data.x = data.x.bfloat16()
@@ -305,7 +311,7 @@ HOOKS = {
 
 
 @pytest.mark.parametrize("step", HOOKS)
-def test_hooks_inside_a_layer_count(step: str) -> None:
+def test_incremental_engine_hooks_inside_a_layer_count(step: str) -> None:
     torch.manual_seed(0)
     model, data = make_net("GIN", "mean"), house()
     before = eigsearch.explain(model, data, engine="incremental")
@@ -320,7 +326,7 @@ def test_hooks_inside_a_layer_count(step: str) -> None:
     assert (again.engine, again.value) == ("incremental", before.value)
 
 
-def test_a_listener_before_a_message_hears_it() -> None:
+def test_incremental_engine_listener_before_a_message_hears_it() -> None:
     torch.manual_seed(0)
     model, heard = make_net("GIN", "mean"), []
     layer = next(module for module in model.modules() if isinstance(module, MessagePassing))
@@ -329,7 +335,9 @@ def test_a_listener_before_a_message_hears_it() -> None:
     assert heard
 
 
-def test_a_disagreement_is_told_and_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluator_disagreement_of_engines_is_told_and_overruled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     torch.manual_seed(0)
     model, data = make_net("GIN", "mean"), house()
     expected = eigsearch.explain(model, data, engine="batched")
@@ -352,7 +360,7 @@ def test_a_disagreement_is_told_and_overruled(monkeypatch: pytest.MonkeyPatch) -
     assert torch.equal(found.edge_mask, expected.edge_mask)
 
 
-def test_a_model_that_changed_its_mind_is_run_as_it_is() -> None:
+def test_incremental_engine_model_that_changed_is_run_as_it_is() -> None:
     torch.manual_seed(0)
     model, data = vivid(Residual()), house()
     first = eigsearch.explain(model, data, engine="incremental")

@@ -166,7 +166,10 @@ UNSERVED: dict[str, tuple[Make, str | None]] = {
 @pytest.mark.parametrize("layer", UNSERVED)
 def test_layer_that_is_not_served_says_why(layer: str) -> None:
     model = vivid(Net(*UNSERVED[layer]))
-    with eval_mode(model), pytest.raises(NotServed, match=r"^`\w+`: .*\.$"):
+    with (
+        eval_mode(model),
+        pytest.raises(NotServed, match=r"^`\w+`: The (model|incremental engine) .*\.$"),
+    ):
         IncrementalEngine(ModelCall(model)).outputs(candidate_sets(GRAPHS["undirected"]()))
 
 
@@ -183,7 +186,7 @@ NORMS: dict[str, Callable[[], nn.Module]] = {
 
 
 @pytest.mark.parametrize("norm", NORMS)
-def test_norm_that_works_row_by_row_is_served(norm: str) -> None:
+def test_incremental_engine_norm_that_works_row_by_row_is_served(norm: str) -> None:
     torch.manual_seed(0)
     module = NORMS[norm]()
 
@@ -202,7 +205,7 @@ def test_norm_that_works_row_by_row_is_served(norm: str) -> None:
 @pytest.mark.parametrize(
     "norm", [pyg.GraphNorm, pyg.InstanceNorm, pyg.PairNorm, pyg.MeanSubtractionNorm]
 )
-def test_norm_over_graphs_is_left_to_the_batched_engine(norm: Any) -> None:
+def test_incremental_engine_norm_over_graphs_is_left_to_the_batched_engine(norm: Any) -> None:
     module = norm() if norm in (pyg.PairNorm, pyg.MeanSubtractionNorm) else norm(WIDTH)
 
     class Normed(Net):

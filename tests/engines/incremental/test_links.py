@@ -114,7 +114,9 @@ class WithContext(nn.Module):
 
 
 @pytest.mark.parametrize("link", [(0, 5), (8, 1)])
-def test_a_read_out_counts_both_ends_in_every_candidate(link: Any) -> None:
+def test_incremental_engine_read_out_of_a_link_counts_both_ends_in_every_candidate(
+    link: Any,
+) -> None:
     torch.manual_seed(0)
     assert_same(vivid(WithContext()), candidate_sets(prepare_link(house(), link)))
 
@@ -148,7 +150,7 @@ def test_links_of_a_data_set_are_what_the_batched_engine_finds() -> None:
         assert torch.equal(fast.edge_mask, slow.edge_mask)
 
 
-def test_a_first_answer_that_is_wrong_hands_over_to_the_batched_engine(
+def test_evaluator_first_answer_that_is_wrong_hands_over_to_the_batched_engine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     honest = pooling._explained

@@ -214,8 +214,8 @@ class Transposed(NodeNet):
     ("model", "reason"),
     [
         (make(NodeNet, "HGT"), "number of nodes or edges"),
-        (make(NodeNet, "HAN"), "stacked rows"),
-        (make(Mixes, "HeteroConv SAGE"), "picks rows"),
+        (make(NodeNet, "HAN"), "more than reduce the stack"),
+        (make(Mixes, "HeteroConv SAGE"), "selects nodes or edges by their position"),
         (make(Transposed, "HeteroConv SAGE"), "at the sources of typed edges"),
     ],
 )

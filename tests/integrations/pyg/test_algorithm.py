@@ -348,7 +348,7 @@ def test_explanations_batch_and_come_apart() -> None:
 
 
 @pytest.mark.parametrize("level", ["graph", "node"])
-def test_explanations_are_drawn(level: str, tmp_path: Path) -> None:
+def test_algorithm_explanation_can_be_drawn_by_pyg(level: str, tmp_path: Path) -> None:
     data = plain()
     model = make_net(pool="sum" if level == "graph" else None)
     index = None if level == "graph" else 2

@@ -272,6 +272,15 @@ def test_explainer_of_links_of_a_wrong_shape_says_so() -> None:
         )
 
 
+def test_explainer_of_no_link_at_all_says_so() -> None:
+    none = torch.zeros(2, 0, dtype=torch.long)
+    with pytest.raises(InputError, match="at least one link"):
+        explainer(Links(), "edge", "binary_classification")(X, EDGES, edge_label_index=none)
+    model, data = typed_model("HGT"), typed_graph()
+    with pytest.raises(InputError, match="at least one link"):
+        explainer(model, "edge")(data.x_dict, data.edge_index_dict, edge_label_index=none)
+
+
 def test_explainer_of_features_of_a_typed_graph_is_refused() -> None:
     model, data = typed_model("HGT"), typed_graph()
     own = Explainer(

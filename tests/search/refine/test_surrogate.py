@@ -40,7 +40,7 @@ def everything():
     return (np.arange(2**GROUPS)[:, None] >> np.arange(GROUPS) & 1).astype(bool)
 
 
-def test_a_fit_to_everything_finds_what_phi_is_made_of():
+def test_fit_surrogate_of_all_subgraphs_finds_what_phi_is_made_of():
     cache = EvaluationCache(GROUPS)
     answered(cache.evaluate(cache.rows(everything()[: 2 ** (GROUPS - 1)])))
     fit = fit_surrogate(problem(), cache)
@@ -49,7 +49,7 @@ def test_a_fit_to_everything_finds_what_phi_is_made_of():
     assert np.array_equal(fit.pairwise, fit.pairwise.T)
 
 
-def test_the_fit_of_toggled_rows_is_that_of_the_rows_themselves():
+def test_fit_surrogate_toggled_rows_are_as_the_rows_themselves():
     dice = np.random.default_rng(0)
     pairs = np.triu(dice.normal(size=(GROUPS, GROUPS)), k=1)
     fit = QuadraticSurrogate(dice.normal(size=GROUPS), pairs + pairs.T, 0.3)
@@ -63,7 +63,7 @@ def test_the_fit_of_toggled_rows_is_that_of_the_rows_themselves():
             assert found[row, i, j] == pytest.approx(expected)
 
 
-def test_promising_subgraphs_are_new_allowed_and_better_than_chance():
+def test_propose_subgraphs_are_new_allowed_and_better_than_chance():
     cache, given = EvaluationCache(GROUPS), problem()
     known = everything()[[3, 7, 12, 24, 33, 40, 48]]
     answered(cache.evaluate(cache.rows(known)))

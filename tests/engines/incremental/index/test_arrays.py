@@ -79,6 +79,6 @@ def check_distinct(keys: list[int]) -> None:
 @pytest.mark.parametrize(
     "dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.long, torch.bool]
 )
-def test_values_are_compared_by_all_their_columns(dtype: torch.dtype) -> None:
+def test_value_keys_compare_rows_by_all_their_columns(dtype: torch.dtype) -> None:
     value = torch.tensor([[0, 1], [1, 0], [0, 1], [1, 1]]).to(dtype)
     assert_partition(distinct(value_keys(value))[1], [tuple(row) for row in value.tolist()])
