@@ -102,7 +102,10 @@ def phi_rows(targets: Sequence[Target], outputs: Sequence[Tensor]) -> list[Tenso
     if targets[0].return_type == "probs":
         rows = rows.clamp_min(_TINY).log()
     index = index.to(rows.device)
-    others = rows.scatter(1, index, -torch.inf).logsumexp(dim=1)
+    if rows.size(1) == 2:
+        others = rows.gather(1, 1 - index).squeeze(1)
+    else:
+        others = rows.scatter(1, index, -torch.inf).logsumexp(dim=1)
     return list((rows.gather(1, index).squeeze(1) - others).split(counts.tolist()))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eigsearch._utils.heap import keep_freed_memory
 from eigsearch.candidates import (
     Complements,
     FullGraph,
@@ -56,6 +57,7 @@ class IncrementalEngine:
         max_memory: int | None = None,
         reasons: dict[tuple[str, ...], str] | None = None,
     ) -> None:
+        keep_freed_memory()
         self.model_call = model_call
         self._packing = Packing(Budget(max_rows or DEFAULT_ROWS))
         self._memory = memory_budget(max_memory, model_call.model)

@@ -132,8 +132,11 @@ class StateTable:
         if other._includes(self):
             return other
         key, depth = self._union(self.key, other.key), max(self.depth, other.depth)
-        parts = tuple({*self._lineage, *other._lineage})
         covers = self.covers_edges or other.covers_edges
+        for table in (self, other):
+            if len(table) == len(key) and (table.depth, table.covers_edges) == (depth, covers):
+                return table
+        parts = tuple({*self._lineage, *other._lineage})
         return StateTable(self.timelines, key, depth, covers, None, parts)
 
     def _includes(self, other: StateTable) -> bool:
