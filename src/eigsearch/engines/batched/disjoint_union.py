@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -34,7 +35,6 @@ class UnionPart:
         edge_index: The edges of the union.
         lit: Whether each node keeps its features; None if all do.
         keep: The keep-rows of the candidates, if they replace features.
-        whole: Whether the union is the graph itself, so that its attributes need no indexing.
     """
 
     instance: PreparedInstance
@@ -45,7 +45,11 @@ class UnionPart:
     edge_index: Tensor
     lit: Tensor | None = None
     keep: Tensor | None = None
-    whole: bool = False
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes of the union."""
+        return self.nodes.numel()
 
     def anchor_positions(self) -> Tensor:
         """Return the position in the union of the anchors of each candidate."""
@@ -54,6 +58,34 @@ class UnionPart:
             for anchor in self.instance.anchors
         ]
         return torch.stack(anchors, dim=1).flatten() if anchors else self.nodes[:0]
+
+
+class WholeGraph(UnionPart):
+    """An unchanged graph as a union of one candidate; its indices are built when they are read."""
+
+    def __init__(self, instance: PreparedInstance) -> None:
+        edge_index = instance.data.edge_index.to(torch.long)
+        vars(self).update(instance=instance, count=1, edge_index=edge_index)
+
+    @cached_property
+    def nodes(self) -> Tensor:
+        """All nodes."""
+        return torch.arange(self.instance.num_nodes, device=self.edge_index.device)
+
+    @cached_property
+    def owner(self) -> Tensor:
+        """The only candidate, for each node."""
+        return torch.zeros_like(self.nodes)
+
+    @cached_property
+    def edges(self) -> Tensor:
+        """All edges."""
+        return torch.arange(self.edge_index.size(1), device=self.edge_index.device)
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes of the graph."""
+        return self.instance.num_nodes
 
 
 def extract(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKind) -> UnionPart:
@@ -78,11 +110,7 @@ def extract(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKin
 
 def full_graph(instance: PreparedInstance) -> UnionPart:
     """Return the unchanged graph as a union of one candidate."""
-    device = instance.data.edge_index.device
-    nodes = torch.arange(instance.num_nodes, device=device)
-    edge_index = instance.data.edge_index.to(torch.long, copy=True)  # the model may change it
-    edges = torch.arange(edge_index.size(1), device=device)
-    return UnionPart(instance, 1, nodes, torch.zeros_like(nodes), edges, edge_index, whole=True)
+    return WholeGraph(instance)
 
 
 def with_isolated_copies(instance: PreparedInstance) -> UnionPart:
@@ -94,7 +122,9 @@ def with_isolated_copies(instance: PreparedInstance) -> UnionPart:
 
 def anchor_positions(parts: Sequence[UnionPart]) -> Tensor:
     """Return the position of the anchors of each candidate in the union of all parts."""
-    base = starts_of([part.nodes.numel() for part in parts])
+    if not parts[0].instance.anchors:
+        return torch.zeros(0, dtype=torch.long, device=parts[0].edge_index.device)
+    base = starts_of([part.num_nodes for part in parts])
     positions = [p.anchor_positions() + start for p, start in zip(parts, base, strict=False)]
     return torch.cat(positions)
 
@@ -184,10 +214,10 @@ def to_batch(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
     batch = _empty_batch(type(first.data))
     for key in filter(needs, first.attributes):
         batch[key] = _joined(key, parts)
-    node_base = starts_of([part.nodes.numel() for part in parts])
+    node_base = starts_of([part.num_nodes for part in parts])
     owner_base = starts_of([part.count for part in parts])
     batch.edge_index = _shifted([part.edge_index for part in parts], node_base)
-    batch.batch = _shifted([part.owner for part in parts], owner_base)
+    batch.batch = _owners(parts, owner_base)
     batch.num_nodes = node_base[-1]
     batch._num_graphs = owner_base[-1]
     if needs("ptr"):
@@ -222,13 +252,21 @@ def _repeated(key: str, parts: Sequence[UnionPart]) -> list[int]:
     return starts_of([s for s, part in zip(sizes, parts, strict=True) for _ in range(part.count)])
 
 
+def _owners(parts: Sequence[UnionPart], base: Sequence[int]) -> Tensor:
+    """Return the candidate of each node of a union."""
+    if not all(isinstance(part, WholeGraph) for part in parts):
+        return _shifted([part.owner for part in parts], base)
+    sizes = torch.tensor([part.num_nodes for part in parts], device=parts[0].edge_index.device)
+    return torch.arange(len(parts), device=sizes.device).repeat_interleave(sizes)
+
+
 def _shifted(parts: list[Tensor], base: Sequence[int]) -> Tensor:
-    """Return the concatenation of parts, with its base added to each."""
+    """Return the concatenation of parts, with its base added to each; always a copy."""
     if len(parts) == 1:
-        return parts[0]
+        return parts[0].clone()
     lengths = torch.tensor([part.size(-1) for part in parts])
     shift = torch.tensor(base[: len(parts)]).repeat_interleave(lengths).to(parts[0].device)
-    return torch.cat(parts, dim=-1) + shift
+    return torch.cat(parts, dim=-1).add_(shift)
 
 
 def starts_of(counts: Sequence[int]) -> list[int]:
@@ -245,15 +283,20 @@ def _joined(key: str, parts: Sequence[UnionPart]) -> Any:
     if not isinstance(value, (Tensor, *NUMBERS)):
         return collated([p.instance.data[key] for p in parts for _ in range(p.count)])
     values = [_take(key, part) for part in parts]
-    return values[0] if len(values) == 1 else torch.cat(values, dim=dim)
+    if len(values) > 1:
+        return torch.cat(values, dim=dim)
+    return values[0].clone() if isinstance(parts[0], WholeGraph) else values[0]
 
 
 def _take(key: str, part: UnionPart) -> Tensor:
-    """Return one attribute for a part: indexed by node or edge, or repeated."""
+    """Return one attribute for a part: indexed by node or edge, or repeated.
+
+    That of a whole graph is returned as it is, and has to be copied: the model may change it.
+    """
     value, (level, dim) = part.instance.data[key], part.instance.level(key)
     _refuse_node_numbers(key, part.instance.data)
-    if part.whole and level != "graph":
-        return value.clone()  # the model may change it
+    if isinstance(part, WholeGraph) and level != "graph":
+        return value
     if level == "edge":
         return _replaced(key, value.index_select(dim, part.edges), part, part.edges)
     if level == "graph":

@@ -75,7 +75,7 @@ class BatchedEngine:
                 for chunk, rows in zip(batch, self._run(batch), strict=True):
                     self._check_width(rows)
                     rows_of[id(chunk.request)].append(rows)
-        return [torch.cat(rows_of[id(request)]) for request in requests]
+        return [_joined(rows_of[id(request)]) for request in requests]
 
     def full_output(self, instance: PreparedInstance) -> Tensor:
         """Return all rows of the model's output for an instance's unchanged graph."""
@@ -240,6 +240,10 @@ def _extract(run: Sequence[Chunk]) -> UnionPart:
     masks = [chunk.request.candidate_set.rows(chunk.start, chunk.stop) for chunk in run]
     joined = masks[0] if len(masks) == 1 else torch.cat(masks)
     return extract(request.instance, joined, request.candidate_set.subgraph_kind)
+
+
+def _joined(rows: list[Tensor]) -> Tensor:
+    return rows[0] if len(rows) == 1 else torch.cat(rows)
 
 
 def _row_cost(instance: PreparedInstance) -> int:
