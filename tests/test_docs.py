@@ -120,6 +120,22 @@ def test_every_promise_names_tests_and_sources_that_exist() -> None:
         assert missing + [name for name in tested if not (ROOT / name).exists()] == [], promise
 
 
+def test_docs_source_files_that_are_named_exist() -> None:
+    """A page that names a file of the source or the tests is how a newcomer finds it."""
+    folders = ("src", "tests", "benchmarks", "examples")
+    files = [f"/{path}" for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    pages = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
+    named = {
+        (page.name, name)
+        for page in pages
+        for name in re.findall(r"`((?:\w+/)+\w+\.py)`", page.read_text())
+    }
+    assert len(named) >= 40
+    assert [
+        found for found in sorted(named) if not any(f.endswith(f"/{found[1]}") for f in files)
+    ] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_docs_relative_links_lead_to_files(page: Path) -> None:
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)  # SMILES have ](
