@@ -79,6 +79,18 @@ def test_nodes_that_tie_enter_together_even_without_an_edge():
     assert lonely.kept([2]).rows(0, 1).int().tolist() == [[0, 1, 1, 0, 1]]
 
 
+def test_node_ranking_of_scores_that_are_all_zero_is_one_tie():
+    assert rank_nodes(torch.zeros(5), prepare_graph(bull(), "auto")).cuts == (5,)
+
+
+def test_node_ranking_size_takes_the_whole_tie_unless_it_splits_it():
+    path = Data(edge_index=to_undirected(torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])), num_nodes=5)
+    whole = rank_nodes(torch.tensor([2.0, 2.0, 0.0, 2.0, 1.0]), prepare_graph(path, "auto"))
+    assert whole.kept([1]).rows(0, 1).int().tolist() == [[1, 1, 0, 1, 0]]  # node 3, without an edge
+    split = rank_nodes(torch.tensor([2.0, 2.0, 2.0, 1.0, 0.0]), prepare_graph(path, "auto"))
+    assert split.kept([1, 2]).rows(0, 2).int().tolist() == [[1, 1, 0, 0, 0], [1, 1, 1, 0, 0]]
+
+
 def test_node_ranking_size_between_two_nodes_falls_to_the_smaller_one():
     ranking = rank_nodes(torch.tensor([3.0, 5.0, 4.0, 1.0, 2.0]), prepare_graph(bull(), "auto"))
     assert [ranking.within(size) for size in range(1, 6)] == [1, 1, 3, 4, 5]
