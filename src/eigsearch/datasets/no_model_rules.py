@@ -24,7 +24,6 @@ from torch_geometric.data import HeteroData
 from eigsearch.datasets.dataset import GraphDataset
 from eigsearch.datasets.link_truth import link_truth
 
-MAX_LENGTH = 3  # of the paths between two ends
 _LAST = -1e9  # below every other score
 
 

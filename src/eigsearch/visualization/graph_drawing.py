@@ -116,7 +116,7 @@ def redraw(
         base: The drawing of the original graph.
         explanation: An explanation of the edited graph.
         node_ids: Index of each node of the edited graph in the original graph.
-        added_edges: New edges: two nodes of the original graph, and what tells parallel ones apart.
+        added_edges: New edges: two nodes of the original graph, and a number for parallel ones.
     """
     index = {node: position for position, node in enumerate(base.nodes)}
     links = links_of(explanation)

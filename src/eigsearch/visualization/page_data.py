@@ -112,7 +112,7 @@ def _change(explanation: SubgraphExplanation, drawing: Drawing, names: Names) ->
 
 
 def _value_columns(explanation: SubgraphExplanation, names: Names) -> dict[str, Any]:
-    """Return what tells the values of a regression, and molecules, from the rest."""
+    """Return the columns that only regressions and molecules have."""
     smiles = graph_field(explanation.data, "smiles")
     values = {"regression": True, "value_unit": names.unit}
     return {

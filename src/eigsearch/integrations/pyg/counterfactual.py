@@ -45,7 +45,7 @@ class CounterfactualSearch(EiGSearch):
         )  # fmt: skip
 
     def supports(self) -> bool:
-        """Tell whether the configuration can be served: edges alone are changed."""
+        """Return whether the configuration is supported: edges alone are changed."""
         config = self.explainer_config
         if config.node_mask_type is not None or config.edge_mask_type is None:
             return refuse(
