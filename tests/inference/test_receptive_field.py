@@ -116,6 +116,7 @@ def test_receptive_field_model_of_message_passing_sees_its_hops_alone() -> None:
         (ChebConv(2, 2, K=3), 3),
         (nn.Linear(2, 2), None),
         (GraphUNet(2, 2, 2, depth=1), None),
+        (pyg.HANConv(2, 2, (["a"], [("a", "to", "a")])), None),
     ],
 )
 def test_hops_are_counted_from_the_layers(model: nn.Module, hops: int | None) -> None:

@@ -90,6 +90,17 @@ def test_explain_typed_han_is_given_the_whole_graph_one_candidate_a_call() -> No
     assert ex.num_groups == GROUPS
 
 
+def test_explain_typed_han_whose_nodes_hardly_matter_to_others_is_what_the_twin_finds() -> None:
+    """A batch changes its outputs by less than rounding may, and its gains by more."""
+    model, data, node = make(NodeNet, "HAN"), shop(), ("user", 0)
+    with torch.no_grad():
+        model.encoder.layers[0].q *= 0.1
+    ex = explain(model, data, node=node, target=1, return_type="raw")
+    answer, _ = typed_twin.explain(predict(model), data, twin.Asked(1), [node], REVERSE, None)
+    assert "what else is in a batch" in ex.config["why_engine"]
+    assert_same(ex, answer)
+
+
 @pytest.mark.parametrize("encoder", LOCAL)
 def test_explain_typed_local_models_share_calls_on_computation_graphs(encoder: str) -> None:
     ex = explain(make(NodeNet, encoder), shop(), node=("user", 0), return_type="raw")

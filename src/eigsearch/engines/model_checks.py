@@ -109,9 +109,10 @@ def _depends_on_batch(engine: BatchedEngine, requests: Sequence[Request]) -> boo
 
     They change with a normalisation over the whole batch, or if small graphs are padded to the size
     of large ones. Layers that sort nodes break ties by position in the batch; the few graphs
-    compared may have no ties, so these layers always count as dependent.
+    compared may have no ties, so these layers always count as dependent. So do layers that average
+    over all nodes, whose outputs may change less than rounding is allowed to.
     """
-    if engine.model_call.sorts_nodes:
+    if engine.model_call.sorts_nodes or engine.model_call.averages_nodes:
         return True
     alone = engine.one_per_call().outputs(requests)
     try:

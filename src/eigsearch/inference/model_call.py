@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data, HeteroData
-from torch_geometric.nn import SortAggregation
+from torch_geometric.nn import HANConv, SortAggregation
 
 from eigsearch.errors import InputError, ModelError
 from eigsearch.inference.eval_mode import undo_writes
@@ -189,6 +189,11 @@ class ModelCall:
     def sorts_nodes(self) -> bool:
         """Whether the model pools nodes by sorting them."""
         return any(isinstance(module, SortAggregation) for module in self._modules)
+
+    @cached_property
+    def averages_nodes(self) -> bool:
+        """Whether a layer averages over all nodes of a type, those of other graphs included."""
+        return any(isinstance(module, HANConv) for module in self._modules)
 
     def check(self, data: Any) -> None:
         """Raise an error if a graph lacks an argument of the model, or has a sparse one."""

@@ -23,8 +23,8 @@ _DEGREE_LAYERS = {
 # Layers that divide by out-degrees: on a directed graph the edges that leave a node matter as well,
 # though no message runs along them towards the explained node.
 _OUT_DEGREE_LAYERS = {"ChebConv"}
-# Layers that keep the best of all nodes: any edge of the graph may change which these are.
-_CHOOSING_LAYERS = {"ClusterPooling", "EdgePooling", "MemPooling", "SelectTopK"}
+# Layers that keep the best of all nodes, or average over them: any edge of the graph may matter.
+_GLOBAL_LAYERS = {"ClusterPooling", "EdgePooling", "HANConv", "MemPooling", "SelectTopK"}
 
 
 def expected_field(
@@ -68,12 +68,13 @@ def count_hops(
 
     Returns:
         The number of hops; None where any edge may matter, because the model has no message
-        passing layer, layers of both flows, or a layer that chooses among all nodes.
+        passing layer, layers of both flows, or a layer that chooses among all nodes or averages
+        over them.
     """
     layers, calls = _layers(model), calls or {}
     if len({layer.flow for layer in layers}) != 1:
         return None
-    if any(type(module).__name__ in _CHOOSING_LAYERS for module in _modules(model)):
+    if any(type(module).__name__ in _GLOBAL_LAYERS for module in _modules(model)):
         return None
     by_degree = any(_uses_source_degree(layer) for layer in layers)
     hops = {layer: _layer_hops(layer) * calls.get(layer, 1) for layer in layers}
