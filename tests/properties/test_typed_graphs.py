@@ -522,3 +522,12 @@ def test_explain_typed_graph_without_a_type_of_the_model_is_refused() -> None:
             del data[kind]
     with pytest.raises(ModelError, match="types that the model was made for"):
         explain(make(LinkNet, "HeteroConv SAGE"), data, link=(("user", 0), ("tag", 0)))
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_explain_typed_graph_without_features_of_a_type_names_it(encoder: str) -> None:
+    data = shop()
+    del data["tag"].x
+    data["tag"].num_nodes = 3
+    with pytest.raises(ModelError, match=r"no `x` of tag; .* Set data\['tag'\]\.x"):
+        explain(make(LinkNet, encoder), data, link=LINK)

@@ -235,8 +235,12 @@ class ModelCall:
             if _MISFIT not in str(error):
                 raise
             raise _misfit_error(batch, error) from error
-        except KeyError as error:
+        except (KeyError, AttributeError) as error:
             if not isinstance(batch, HeteroData):
+                raise
+            if missing := _missing_features(batch, error):
+                raise _features_error(missing, error) from error
+            if isinstance(error, AttributeError):
                 raise
             raise _type_error(batch, error) from error
         if isinstance(output, Mapping) and isinstance(batch, HeteroData):
@@ -376,6 +380,27 @@ def _misfit_error(batch: Batch, error: RuntimeError) -> FeatureMisfitError:
         f"Expected the graph to have as many features as the model takes (got {shape}; torch "
         f"says: {str(error).splitlines()[0]}). Pass the graph with the features that the model "
         "was trained on."
+    )
+
+
+def _missing_features(batch: Batch, error: KeyError | AttributeError) -> list[str]:
+    """Return the node types without `x` that may have made a model fail which reads that of others.
+
+    A layer of PyG gets None for their states, or looks them up in a dict.
+    """
+    bare = [store._key for store in batch.node_stores if "x" not in store]
+    if len(bare) == len(batch.node_types):
+        return []
+    if isinstance(error, KeyError):
+        return [kind for kind in bare if error.args == (kind,)]
+    return bare if "'NoneType' object" in str(error) else []
+
+
+def _features_error(missing: list[str], error: Exception) -> FeatureMisfitError:
+    return FeatureMisfitError(
+        f"Expected the node types that the model reads to have features (got no `x` of "
+        f"{' and '.join(missing)}; Python says: {type(error).__name__}: {error}). Set "
+        f"data[{missing[0]!r}].x."
     )
 
 
