@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch import datasets
 from eigsearch.errors import InputError
@@ -13,6 +13,13 @@ from eigsearch.errors import InputError
 def graph(**changes) -> Data:
     fields = {"x": torch.ones(3, 2), "edge_index": torch.tensor([[0, 1], [1, 0]])}
     return Data(**(fields | {"y": torch.tensor([1])} | changes))
+
+
+def typed_graph() -> HeteroData:
+    data = HeteroData()
+    data["user"].x, data["item"].x = torch.ones(3, 2), torch.ones(4, 5)
+    data["user", "buys", "item"].edge_index = torch.tensor([[0, 1, 2], [0, 3, 3]])
+    return data
 
 
 class Malicious:
@@ -38,6 +45,41 @@ def test_plain_torch_save_of_one_graph_is_a_node_set_if_nodes_have_classes(tmp_p
     dataset = datasets.load_file(tmp_path / "one.pt")
     assert (dataset.task, len(dataset), dataset.num_classes) == ("node", 1, 3)
     assert datasets.load_file(tmp_path / "one.pt", task="graph").task == "graph"
+
+
+@pytest.mark.parametrize("save", [torch.save, lambda data, path: datasets.save_file([data], path)])
+def test_typed_graph_comes_back_with_the_type_that_has_classes(save, tmp_path):
+    data, path = typed_graph(), tmp_path / "shop.pt"
+    save(data, path)
+    loaded = datasets.load_file(path)
+    assert (loaded.task, loaded.is_typed, loaded.target_type) == ("graph", True, None)
+    assert loaded[0].node_types == data.node_types
+    assert torch.equal(loaded[0]["user", "buys", "item"].edge_index, data["buys"].edge_index)
+    data["item"].y = torch.tensor([0, 1, 2, 1])
+    save(data, path)
+    loaded = datasets.load_file(path)
+    assert (loaded.task, loaded.target_type, loaded.num_classes) == ("node", "item", 3)
+    data["user", "buys", "item"].edge_label_index = torch.tensor([[0], [1]])
+    save(data, path)
+    assert datasets.load_file(path, task="link").target_type == ("user", "item")
+
+
+def test_typed_graphs_that_are_none_are_told_in_a_sentence(tmp_path):
+    path = tmp_path / "shop.pt"
+    data = typed_graph()
+    data["buys"].edge_index[1, 0] = 9
+    torch.save([typed_graph(), data], path)
+    with pytest.raises(InputError, match=r"nodes of type item from 0 to 3 .*graph 1 of .*shop\.pt"):
+        datasets.load_file(path)
+    del data.__dict__["_edge_store_dict"]
+    torch.save(data, path)
+    with pytest.raises(InputError, match=r"graph 0 of .*shop\.pt to have nodes and edges by type"):
+        datasets.load_file(path)
+    with pytest.raises(InputError, match=r"in a file that ends in \.pt"):
+        datasets.save_file([typed_graph()], tmp_path / "shop.safetensors")
+    torch.save([typed_graph(), Malicious(tmp_path / "owned")], path)
+    with pytest.raises(InputError, match="run code"):
+        datasets.load_file(path)
 
 
 def test_graphs_without_classes_are_welcome(tmp_path):

@@ -24,8 +24,9 @@ Dataset = Annotated[str | None, _option("A data set by name: `eigsearch datasets
 DataFile = Annotated[
     Path | None,
     _option(
-        "Your own graphs: a file of PyG `Data` (.pt or .safetensors), a directory of such files, "
-        "molecules (.csv, .tsv, .smi, .sdf, .parquet), or one large graph (.safetensors).",
+        "Your own graphs: a file of PyG `Data` (.pt or .safetensors) or `HeteroData` (.pt), a "
+        "directory of such files, molecules (.csv, .tsv, .smi, .sdf, .parquet), or one large graph "
+        "(.safetensors).",
         _DATA,
         "--data",
     ),

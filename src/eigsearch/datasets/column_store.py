@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch.errors import InputError
 
@@ -100,9 +100,11 @@ def to_columns(graphs: Sequence[Data]) -> Columns:
     parts: dict[Kind, tuple[list[int], list[Tensor]]] = defaultdict(lambda: ([], []))
     for number, graph in enumerate(graphs):
         if type(graph) is not Data:
+            made = "Make it one: Data.from_dict(graph.to_dict())."
+            typed = isinstance(graph, HeteroData)
             raise InputError(
                 f"Expected graph {number} to be a PyG `Data` (got {type(graph).__name__}). "
-                "Make it one: Data.from_dict(graph.to_dict())."
+                f"{'Save typed graphs in a file that ends in .pt.' if typed else made}"
             )
         for name, value in graph.to_dict().items():
             is_text = not is_plain_tensor(value)

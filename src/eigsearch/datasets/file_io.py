@@ -8,19 +8,24 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
-from torch_geometric.data.storage import GlobalStorage
+from torch_geometric.data.feature_store import TensorAttr
+from torch_geometric.data.graph_store import EdgeAttr
+from torch_geometric.data.storage import BaseStorage, EdgeStorage, GlobalStorage, NodeStorage
 
 from eigsearch._utils.atomic_files import atomic_path
 from eigsearch.datasets.column_store import Columns
 from eigsearch.datasets.dataset import GraphDataset, Task
 from eigsearch.datasets.safetensors_io import open_graphs, write_graphs
 from eigsearch.errors import InputError
+from eigsearch.inference.link_input import LINK
+from eigsearch.inputs.typed_validation import validate_typed_graph
 
 SAFETENSORS = ".safetensors"
-# What a saved `Data` consists of. Nothing else in a file is ever built, whoever wrote it.
+# What saved graphs consist of. Nothing else in a file is ever built, whoever wrote it.
 _SAFE: list[Any] = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
+_SAFE += [HeteroData, EdgeAttr, TensorAttr, BaseStorage, NodeStorage, EdgeStorage]
 _MOST_CLASSES = 100_000  # a larger number is no class, and would be given a name like all below it
 _ADVICE = "Save a list of `torch_geometric.data.Data` with `eigsearch.datasets.save_file`."
 
@@ -41,24 +46,26 @@ def save_file(graphs: Iterable[Data], path: str | Path) -> None:
 
 
 def load_file(path: str | Path, task: Task | None = None) -> GraphDataset:
-    """Return the graphs of a file that `save_file` wrote, or `torch.save` of a `Data` or a list.
+    """Return the graphs of a file that `save_file` wrote, or `torch.save` of a graph or a list.
 
-    Nothing in the file is executed. Without `task`, one graph with a class for each of its nodes is
-    a node set, and all else a set of graphs.
+    Nothing in the file is executed. Graphs are `Data` or `HeteroData`. Without `task`, one graph
+    with a class for each of its nodes (of one type, if it has types) is a node set, and all else a
+    set of graphs.
     """
     path = Path(path)
     content = open_graphs(path) if path.suffix == SAFETENSORS else _read(path)
     graphs = _validated(content, path)
-    classes = count_classes(graphs)
+    classes, kind = count_classes(graphs), task or infer_task(graphs)
     return GraphDataset(
         name=path.stem,
-        task=task or infer_task(graphs),
+        task=kind,
         graphs=graphs,
         num_classes=classes,
         class_names=tuple(str(number) for number in range(classes)),
         description=f"{len(graphs)} graphs of {path.name}",
         citation="",
         provenance=f"file {path.name}",
+        target_type=_target_type(graphs[0], kind),
     )
 
 
@@ -119,6 +126,9 @@ def _validated(content: Any, path: Path) -> tuple[Data, ...]:
     if not graphs:
         raise InputError(f"Expected {path} to hold at least one graph (got none). Save some in it.")
     for number, graph in enumerate(graphs):
+        if isinstance(graph, HeteroData):
+            _check_typed(graph, number, path)
+            continue
         if not isinstance(graph, Data):
             raise InputError(
                 f"Expected graph {number} of {path} to be a PyG `Data` (got "
@@ -131,6 +141,19 @@ def _validated(content: Any, path: Path) -> tuple[Data, ...]:
                 "its `validate()`."
             )
     return graphs
+
+
+def _check_typed(graph: HeteroData, number: int, path: Path) -> None:
+    """Raise InputError if a typed graph is invalid."""
+    try:
+        validate_typed_graph(graph)
+    except InputError as error:
+        raise InputError(f"{error} That was graph {number} of {path}.") from error
+    except Exception as error:  # PyG counts along whatever stores there are
+        raise InputError(
+            f"Expected graph {number} of {path} to have nodes and edges by type (got "
+            f"{type(error).__name__}). Save it again after a call of its `validate()`."
+        ) from error
 
 
 def _fault(graph: Data) -> str | None:
@@ -151,16 +174,41 @@ def _fault(graph: Data) -> str | None:
     return None
 
 
-def infer_task(graphs: Sequence[Data]) -> Task:
+def infer_task(graphs: Sequence[Data | HeteroData]) -> Task:
     """Return "node" for one graph with a class for each of its nodes, else "graph"."""
-    y = graphs[0].get("y") if len(graphs) == 1 else None
-    per_node = isinstance(y, Tensor) and y.dim() == 1 and len(y) == graphs[0].num_nodes > 1
-    return "node" if per_node else "graph"
+    return "node" if len(graphs) == 1 and _labelled(graphs[0]) else "graph"
 
 
-def count_classes(graphs: Sequence[Data]) -> int:
+def _labelled(graph: Data | HeteroData) -> list[str | None]:
+    """Return the node types with a class for each node; [None] for a graph without types."""
+    stores = graph.node_stores if isinstance(graph, HeteroData) else [graph]
+    return [getattr(store, "_key", None) for store in stores if _is_per_node(store.get("y"), store)]
+
+
+def _is_per_node(y: Any, store: Any) -> bool:
+    return isinstance(y, Tensor) and y.dim() == 1 and len(y) == store.num_nodes > 1
+
+
+def _target_type(graph: Data | HeteroData, task: Task) -> str | tuple[str, str] | None:
+    """Return the type of the nodes, or those of the ends of links, that have labels; else None."""
+    if not isinstance(graph, HeteroData) or task == "graph":
+        return None
+    if task == "node":
+        types = _labelled(graph)
+        return types[0] if len(types) == 1 else None
+    ends = {(kind[0], kind[2]) for kind in graph.edge_types if LINK in graph[kind]}
+    return ends.pop() if len(ends) == 1 else None
+
+
+def count_classes(graphs: Sequence[Data | HeteroData]) -> int:
     """Return one more than the largest class, or 0 if the graphs have no classes."""
-    labels = [graph.y for graph in graphs if isinstance(graph.get("y"), Tensor)]
+    stores = [store for graph in graphs for store in _stores(graph)]
+    labels = [store["y"] for store in stores if isinstance(store.get("y"), Tensor)]
     integral = all(y.numel() and not (y.is_floating_point() or y.is_complex()) for y in labels)
     largest = max(int(y.max()) for y in labels) if labels and integral else -1
     return 1 + largest if largest < _MOST_CLASSES else 0
+
+
+def _stores(graph: Data | HeteroData) -> list[Any]:
+    """Return what may have classes: the graph, and its node types."""
+    return [graph._global_store, *graph.node_stores] if isinstance(graph, HeteroData) else [graph]

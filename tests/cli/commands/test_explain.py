@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 from safetensors.torch import save_file
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from eigsearch import store
 from eigsearch.cli.explain_run import summarize_run
@@ -22,6 +22,20 @@ from eigsearch.explainers import Occlusion
 from eigsearch.parallel import MappedSource
 
 NODE_MODULE = "from torch_geometric.nn import GCN\ndef make():\n    return GCN(10, 4, 2, 2)\n"
+SHOP_MODULE = """
+import torch
+from torch_geometric.nn import SAGEConv
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = SAGEConv((3, 3), 3)
+
+    def forward(self, x_dict, edge_index_dict, edge_label_index):
+        pair = x_dict["item"], x_dict["user"]
+        h = self.conv(pair, edge_index_dict["item", "rev_buys", "user"])
+        return (h[edge_label_index[0]] * x_dict["item"][edge_label_index[1]]).sum(-1)
+"""
 
 BA = ("explain", "--dataset", "BA-2Motifs", "--model", "gin")
 
@@ -301,6 +315,24 @@ def test_explain_link_of_a_typed_set_prints_both_ends(run) -> None:
     found = run("explain", "--dataset", "Two-Ways", "--model", "hetero", "--link", "user:0,item:4")
     assert "user 0–item 4" in found.stdout
     assert "called as" in found.stdout.lower()
+
+
+def test_explain_links_of_a_typed_graph_of_the_user(run, own: Path) -> None:
+    (own / "shopnet.py").write_text(SHOP_MODULE)
+    data = HeteroData(user={"x": torch.eye(3)}, item={"x": torch.eye(3)})
+    data["user", "buys", "item"].edge_index = torch.tensor([[0, 0, 1, 2], [0, 1, 1, 2]])
+    data["item", "rev_buys", "user"].edge_index = torch.tensor([[0, 1, 1, 2], [0, 0, 1, 2]])
+    torch.save(data, own / "shop.pt")
+    (own / "links.txt").write_text("user:0,item:1\n2,2\nuser:1,item:0\n")
+    command = ("explain", "--data", "shop.pt", "--model", "shopnet:Net")
+    assert "user 0–item 1" in run(*command, "--link", "user:0,item:1").stdout
+    data["user", "buys", "item"].edge_label_index = torch.tensor([[0], [1]])
+    torch.save(data, own / "shop.pt")
+    run(*command, "--links", "links.txt", "--out", "out")
+    found = [ex.link for ex in store.read(own / "out", [data])]
+    assert found == [
+        (("user", 0), ("item", 1)), (("user", 2), ("item", 2)), (("user", 1), ("item", 0))
+    ]  # fmt: skip
 
 
 def test_view_shows_a_link_by_its_ends(run, run_json, refused, own: Path) -> None:
