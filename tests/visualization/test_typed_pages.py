@@ -11,9 +11,11 @@ from eigsearch.errors import InputError
 from eigsearch.visualization import Names
 from eigsearch.visualization.comparison import comparison_page
 from eigsearch.visualization.explanation import explanation_item, explanation_page
+from eigsearch.visualization.gallery import gallery_page
 from eigsearch.visualization.graph_drawing import draw
 from eigsearch.visualization.links import links_of
 from tests.typed_nets import LinkNet, make, shop
+from tests.visualization.pages import data_of
 
 
 class SharedItems(torch.nn.Module):
@@ -44,6 +46,15 @@ def typed_explanation() -> eigsearch.SubgraphExplanation:
     return eigsearch.explain(
         SharedItems(), typed_graph(), link=pair, task="binary", return_type="raw"
     )
+
+
+def test_pages_of_links_name_their_two_classes_as_their_sentence_does() -> None:
+    ex = typed_explanation()
+    assert "P(link)" in ex.sentence()
+    pages = [explanation_page(ex), gallery_page([ex]), comparison_page({"one": ex})]
+    assert [data_of(page)["classes"] for page in pages] == [["no link", "link"]] * 3
+    named = explanation_page(ex, Names(class_names=("stays", "buys")))
+    assert data_of(named)["classes"] == ["stays", "buys"]
 
 
 def test_picture_of_a_typed_graph_has_types_relations_and_both_ends() -> None:

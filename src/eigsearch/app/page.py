@@ -44,7 +44,7 @@ def page_info(session: Session) -> dict[str, Any]:
         "output_names": list(session.names.output_names or ()),
         "typed": session.items.is_typed,
         "methods": method_rows(session.level, session.items.is_typed),
-        **shared(session.names),
+        **shared(list(session.names.class_names or ())),
     }
 
 

@@ -45,7 +45,7 @@ def comparison_page(
             {"name": name, "dash": style.dash, **answer(explanation, drawing, names)}
             for (name, explanation), style in zip(explanations.items(), styles, strict=True)
         ],
-        **shared(names),
+        **shared(names.classes_of(first)),
         "configuration": configuration.rows(),
     }
     colours = {f"method-{index}": style.colour for index, style in enumerate(styles)}

@@ -30,7 +30,11 @@ def explanation_page(explanation: SubgraphExplanation, names: Names | None = Non
     item["title"] = _title(explanation, names)
     configuration = Configuration()
     configuration.add(explanation)
-    data = {"items": [item], **shared(names), "configuration": configuration.rows()}
+    data = {
+        "items": [item],
+        **shared(names.classes_of(explanation)),
+        "configuration": configuration.rows(),
+    }
     return render("single", item["title"], data)
 
 
@@ -57,10 +61,10 @@ def explanation_item(
     }
 
 
-def shared(names: Names) -> dict[str, Any]:
-    """Return the page data that all explanations of a page share."""
+def shared(classes: list[str]) -> dict[str, Any]:
+    """Return the page data that all explanations of a page share, among them names of classes."""
     return {
-        "classes": list(names.class_names or ()),
+        "classes": classes,
         "sentence": SENTENCE,
         "sentence_of_one": SENTENCE_OF_ONE,
     }

@@ -45,6 +45,7 @@ def gallery_page(
     names = names or Names()
     items: list[dict[str, Any]] = []
     pieces: list[Piece] = []
+    classes: list[str] = []
     configuration = Configuration()
     for item_index, explanation in enumerate(explanations):
         number = item_index if numbers is None else numbers[item_index]
@@ -53,6 +54,7 @@ def gallery_page(
         items.append({"title": _title(number, explanation, drawing.molecule), **item})
         pieces += pieces_of(item_index, explanation, drawing)
         configuration.add(explanation)
+        classes = classes or names.classes_of(explanation)
     if not items:
         raise InputError(
             "Expected at least one explanation for a gallery (got none). "
@@ -65,7 +67,7 @@ def gallery_page(
         "items": items,
         "motifs": [_motif(motif) for motif in find_motifs(pieces, targets, matcher)],
         "motif_note": LIMIT_NOTE if matcher.limited else "",
-        **shared(names),
+        **shared(classes),
         "configuration": configuration.rows(),
     }
     return render("gallery", title, data)

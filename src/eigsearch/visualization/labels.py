@@ -86,6 +86,12 @@ class Names:
         known = self.class_names and 0 <= index < len(self.class_names)
         return self.class_name(index) if known else sentences.class_names(explanation)(index)
 
+    def classes_of(self, explanation: Any) -> list[str]:
+        """Return the names of all classes: as given, else of a link; none for other predictions."""
+        of_link = explanation.link is not None and explanation.config.get("num_outputs") == 1
+        default = map(sentences.class_names(explanation), (0, 1)) if of_link else ()
+        return list(self.class_names or default)
+
     def target_name(self, explanation: Any) -> TargetName:
         """Return the name of the explained class, or of the value of a regression."""
         default, index = TargetName.of(explanation), explanation.target
