@@ -19,11 +19,16 @@ MAX_PAIRS = 10_000  # each is evaluated in every step
 _MOST_AROUND_A_NODE = 1_000  # pairs further away are left out where there are more
 
 
-def pairs_within_two_hops(data: Data, nodes: Sequence[int] = ()) -> Tensor:
+def pairs_within_two_hops(data: Data, nodes: Sequence[int] = (), both: bool = True) -> Tensor:
     """Return the pairs of nodes that share a neighbour and no edge, `[2, A]`, each once.
 
     For the prediction of a node, or of a link, these are the pairs around it: those of the node
     itself, then those of its neighbours and so on, as long as there are at most 1,000.
+
+    Args:
+        data: The graph.
+        nodes: The node, or the two ends of the link; none for the prediction of a graph.
+        both: Whether an edge leads both ways; otherwise a pair and its reverse are two.
 
     Raises:
         InputError: If there are more than 10,000.
@@ -36,6 +41,7 @@ def pairs_within_two_hops(data: Data, nodes: Sequence[int] = ()) -> Tensor:
         return torch.zeros(2, 0, dtype=torch.long)
     apart = np.asarray(links[row, column]).reshape(-1) == 0
     pairs = np.column_stack([row[apart], column[apart]]).astype(np.int64)
+    pairs = pairs if both else np.concatenate([pairs, pairs[:, ::-1]])
     if nodes:
         pairs = _around(pairs, links, nodes)
     if len(pairs) > MAX_PAIRS:

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from eigsearch.candidates import ExplicitMasks, SingleFlips, SubgraphKind
 from eigsearch.counterfactual.additions import check_pairs, pairs_within_two_hops, with_additions
@@ -104,9 +105,9 @@ def make_toggles(
         return Toggles(original, own, own, np.full((len(own), 2), -1))
     data = instance.data
     groups = make_groups(predictor.options.groups, data).index
-    both = _is_two_way(groups)
+    both = _is_two_way(groups, data)
     if options.add is True:
-        pairs = pairs_within_two_hops(data, original.source_anchors)
+        pairs = pairs_within_two_hops(data, original.source_anchors, both)
     else:
         pairs = check_pairs(options.add, data, both)
     single = single_bond(data, options.bonds)
@@ -142,7 +143,18 @@ def _own_groups(original: PredictedInstance) -> np.ndarray:
     return own
 
 
-def _is_two_way(group: Tensor) -> bool:
-    """Return whether an edge is removed together with its reverse, so that new ones are as well."""
-    index = group[group >= 0]
-    return not index.numel() or int(torch.bincount(index).max()) > 1
+def _is_two_way(group: Tensor, data: Data) -> bool:
+    """Return whether an edge is removed together with its reverse, so that new ones are as well.
+
+    So they are where no edge joins two nodes, and nothing else can tell.
+    """
+    source, target = data.edge_index.cpu().numpy()
+    apart = source != target
+    if not apart.any():
+        return True
+    source, target, number = source[apart], target[apart], group.cpu().numpy()[apart]
+    low, high, forth = np.minimum(source, target), np.maximum(source, target), source < target
+    order = np.lexsort([forth, high, low, number])  # reverses of one group become neighbours
+    pairs = np.stack([number, low, high])[:, order]
+    same = (pairs[:, 1:] == pairs[:, :-1]).all(axis=0)
+    return bool((same & (forth[order][1:] != forth[order][:-1])).any())
