@@ -115,3 +115,41 @@ def test_bond_check_refuses_names_that_do_not_fit(
     data = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3, edge_attr=torch.eye(2))
     with pytest.raises(InputError, match=match):
         bond_check(data, atoms, bonds)
+
+
+def numbered_otherwise(smiles: str) -> Data:
+    """Return a molecule whose nodes are not in the order of its SMILES."""
+    data = molecule(smiles)
+    order = torch.arange(data.num_nodes).roll(1)
+    data.x, data.edge_index = data.x[order.argsort()], order[data.edge_index]
+    return data
+
+
+def test_smiles_of_other_numbers_are_refused_unless_atoms_are_named() -> None:
+    """A check of other bonds than those of the graph would allow and forbid the wrong ones."""
+    data = numbered_otherwise("CCOC(=O)C")
+    with pytest.raises(InputError, match=r"^Expected `smiles` to describe .* \(got 'CCOC.*`atoms`"):
+        eigsearch.flip(Net(0), data, add=True)
+    assert eigsearch.flip(Net(0), data) is not None  # nothing is added, so nothing is checked
+    elements = tuple("CCOCOC"[(number + 1) % 6] for number in range(6))
+    assert bond_check(data, elements, None) is not None
+
+
+def test_smiles_describe_a_graph_with_its_hydrogens() -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles("CCO"))
+    ends = torch.tensor([[b.GetBeginAtomIdx(), b.GetEndAtomIdx()] for b in mol.GetBonds()]).t()
+    data = Data(edge_index=torch.cat([ends, ends.flip(0)], dim=1), num_nodes=9, smiles="CCO")
+    check = bond_check(data, None, None)
+    assert check is not None
+    assert not check.allows([], [(0, 2)])  # every atom has its hydrogens
+    assert check.allows([(0, 3), (2, 8)], [(0, 2)])
+
+
+def test_both_directions_of_a_bond_are_one_and_an_atom_has_none_with_itself() -> None:
+    check = bond_check(molecule("CCCO"), None, None)
+    assert check is not None
+    assert check.allows([], [(0, 2), (2, 0)])
+    assert check.allows([], [(1, 0)])  # it is there
+    assert not check.allows([], [(1, 1)])
+    found = eigsearch.flip(Net(1), molecule("CCCO"), add=True, groups="directed", answers=9)
+    assert isinstance(found, list)

@@ -25,6 +25,19 @@ def read_smiles(text: str, what: str = "the text of a molecule") -> Any:
     return mol
 
 
+def readings(smiles: str) -> list[Any]:
+    """Return the molecules that SMILES may stand for: without, with written, with all hydrogens."""
+    from rdkit import Chem, rdBase
+
+    keep_hydrogens: Any = Chem.SmilesParserParams()
+    keep_hydrogens.removeHs = False
+    with rdBase.BlockLogs():  # for SMILES that cannot be read there is no molecule
+        implicit = Chem.MolFromSmiles(smiles)
+        written = Chem.MolFromSmiles(smiles, keep_hydrogens)
+    found = [implicit, written, implicit and Chem.AddHs(implicit)]
+    return [mol for mol in found if mol is not None]
+
+
 def in_smiles_order(mol: Any) -> tuple[str, list[int]]:
     """Return SMILES of a molecule, and the molecule's number of each atom in their order.
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from eigsearch._utils.smiles import read_smiles
+from eigsearch._utils.smiles import read_smiles, readings
 from eigsearch.errors import InputError, MissingExtraError
 
 Pair = tuple[int, int]
@@ -34,17 +34,23 @@ class BondCheck:
         self._refused = _refused_atoms(self._mol)
 
     def allows(self, removed: Iterable[Pair], added: Iterable[Pair]) -> bool:
-        """Return whether these bonds can be removed and single ones added."""
+        """Return whether these bonds can be removed and single ones added.
+
+        Two directions of an edge are one bond; where one is there, none is added.
+        """
         from rdkit import Chem
 
-        added = list(added)
+        added = {(min(pair), max(pair)) for pair in added}
         if not added:
             return True
+        if any(u == v for u, v in added):
+            return False  # no atom has a bond with itself
         mol = Chem.RWMol(self._mol)
         for u, v in removed:
             mol.RemoveBond(u, v)
         for u, v in added:
-            mol.AddBond(u, v, Chem.BondType.SINGLE)
+            if mol.GetBondBetweenAtoms(u, v) is None:
+                mol.AddBond(u, v, Chem.BondType.SINGLE)
         refused = _refused_atoms(mol)
         return refused <= self._refused and refused.isdisjoint(
             end for pair in added for end in pair
@@ -57,19 +63,34 @@ def bond_check(
     """Return the check of a graph that is a molecule, None for any other graph.
 
     Args:
-        data: The graph; its `smiles`, if they describe its atoms, say what it is.
+        data: The graph; its `smiles`, if they describe its atoms and bonds, say what it is.
         atoms: Otherwise the element of each `data.node_label`.
         bonds: The orders that the columns of `data.edge_attr` stand for; single by default.
 
     Raises:
-        InputError: If the names do not fit the graph.
+        InputError: If the names do not fit, or `smiles` do not and there are no names.
     """
     smiles = data.get("smiles")
     if isinstance(smiles, str):
-        mol = read_smiles(smiles)
-        if mol.GetNumAtoms() == data.num_nodes:
-            return BondCheck(mol)
+        read_smiles(smiles, "`smiles`")
+        pairs = _pairs(data.edge_index.t().tolist())
+        for mol in readings(smiles):
+            ends = ((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in mol.GetBonds())
+            if mol.GetNumAtoms() == data.num_nodes and _pairs(ends) == pairs:
+                return BondCheck(mol)
+        if atoms is None:
+            raise InputError(
+                "Expected `smiles` to describe the atoms and bonds of the graph in the order of "
+                f"its nodes (got {smiles!r} for {data.num_nodes} nodes and {len(pairs)} bonds). "
+                "Pass the elements as `atoms`, or remove `smiles` to add edges that no molecule "
+                "has."
+            )
     return None if atoms is None else BondCheck(_molecule(data, atoms, bonds))
+
+
+def _pairs(ends: Iterable[Sequence[int]]) -> set[Pair]:
+    """Return the bonds between two atoms, the lower one first."""
+    return {(min(u, v), max(u, v)) for u, v in ends if u != v}
 
 
 def bond_orders(data: Data, bonds: Sequence[str] | None) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from torch_geometric.data import Data
 
+from eigsearch._utils.smiles import readings
 from eigsearch.visualization.elements import is_element, subscript
 from eigsearch.visualization.labels import Names
 from eigsearch.visualization.layout import Positions
@@ -109,20 +110,7 @@ def _mols(data: Data) -> Iterator[Any]:
     if isinstance(data.get("mol"), Chem.Mol):
         yield data.mol
     if isinstance(data.get("smiles"), str):
-        yield from _readings(data.smiles)
-
-
-def _readings(smiles: str) -> list[Any]:
-    """Return readings of a SMILES without, with written, and with all hydrogens."""
-    from rdkit import Chem, rdBase
-
-    keep_hydrogens: Any = Chem.SmilesParserParams()
-    keep_hydrogens.removeHs = False
-    with rdBase.BlockLogs():  # an unreadable SMILES is drawn as a graph
-        implicit = Chem.MolFromSmiles(smiles)
-        written = Chem.MolFromSmiles(smiles, keep_hydrogens)
-    readings = [implicit, written, implicit and Chem.AddHs(implicit)]
-    return [mol for mol in readings if mol is not None]
+        yield from readings(data.smiles)  # none if unreadable: it is drawn as a graph
 
 
 def _bonds(mol: Any) -> dict[Pair, float]:
