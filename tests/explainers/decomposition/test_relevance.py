@@ -14,6 +14,7 @@ from torch_geometric.utils import to_dense_adj, to_undirected
 from eigsearch import explainers
 from eigsearch.errors import InputError, UnsupportedError
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction, gradient, gradients
+from eigsearch.inference.configured_model import configure
 from eigsearch.models import zoo
 from tests.explainers.linear import bull
 
@@ -257,6 +258,31 @@ def test_excitation_bp_tells_classes_with_equal_positive_parts_apart_only_by_con
     assert torch.allclose(plain.rank(model, data, 0, None), plain.rank(model, data, 1, None))
     first, second = contrast.rank(model, data, 0, None), contrast.rank(model, data, 1, None)
     assert not torch.allclose(first, second)
+
+
+class OneLogit(nn.Module):
+    """GIN, ReLU, a batch normalisation that follows no linear map, and one output."""
+
+    def __init__(self, sign: float = 1.0) -> None:
+        super().__init__()
+        torch.manual_seed(4)
+        self.conv = GINConv(nn.Linear(3, 4, bias=False))
+        self.norm, self.head = nn.BatchNorm1d(4), nn.Linear(4, 1, bias=False)
+        self.head.weight.data = sign * torch.tensor([[1.0, -2.0, 0.5, -1.0]])
+        self.double().eval()
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        return self.head(global_add_pool(self.norm(self.conv(x, edge_index).relu()), batch))
+
+
+def test_excitation_bp_against_one_logit_is_that_of_the_negated_head():
+    data = house()
+    data.x = data.x.abs()
+    one, negated = (configure(OneLogit(s), None, "binary_classification", "raw") for s in (1, -1))
+    method = explainers.get("excitation_bp")
+    found = method.rank(one, data, 0, None)
+    assert float(found.abs().max()) > 0
+    assert torch.allclose(found, method.rank(negated, data, 1, None))
 
 
 def test_relevance_holds_the_norm_of_normalised_rows():

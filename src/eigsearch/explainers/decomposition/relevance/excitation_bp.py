@@ -22,8 +22,8 @@ class ExcitationBP(Method):
     """Scores a node by its winning probability, P = 1 at the class passed down positive weights.
 
     P(a_j) = Σ_i [a_j W⁺_ij / Σ_k a_k W⁺_ik] · P(a_i): the z⁺ rule of relevance propagation. Sums
-    and means pass it on in proportion; biases are ignored, and activations below zero carry none.
-    Scores of positive features without dead ends add up to 1.
+    and means pass it on in proportion; biases are ignored, and linear maps pass none to activations
+    below zero. Where no activation is below zero and none is a dead end, scores add up to 1.
 
     `contrastive` subtracts the probabilities for the negated weights of the last linear map, and
     clamps at zero: without it, classes whose weights have equal positive parts look the same.
@@ -38,7 +38,8 @@ class ExcitationBP(Method):
         cost="two forward passes and one backward pass, twice if contrastive",
         deviations=(
             "sum over features instead of their mean, so that scores add up to 1",
-            "activations below zero count as zero",
+            "activations below zero count as zero for linear maps, but sums over nodes take them "
+            "as they are: where a normalisation follows a ReLU, scores may be negative",
             "the contrastive form is from memory of the paper",
         ),
         needs=("node features", "linear maps, ReLUs, sums and means"),

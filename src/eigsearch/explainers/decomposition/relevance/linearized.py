@@ -23,7 +23,7 @@ from eigsearch.errors import UnsupportedError
 from eigsearch.explainers.common.differentiable import DifferentiablePrediction
 from eigsearch.explainers.common.edge_weights import message_layers
 from eigsearch.explainers.decomposition import operations as ops
-from eigsearch.explainers.decomposition.relevance.rules import Rule
+from eigsearch.explainers.decomposition.relevance.rules import NORMALISATION, Rule
 
 
 @dataclass(eq=False)
@@ -214,7 +214,7 @@ class _Interceptor(TorchFunctionMode):
         shift = (0.0 if bias is None else bias) - running_mean * scale
         latest = self._latest
         if latest is None or latest.output is not input:
-            return self._linear(input, torch.diag(scale), shift, self.num_linear)
+            return self._linear(input, torch.diag(scale), shift, NORMALISATION)
         self._unhold()
         bias = shift if latest.bias is None else shift + scale * latest.bias
         return self._linear(

@@ -13,9 +13,14 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+NORMALISATION = -1  # the number of a batch normalisation that follows no linear map
+
 
 class Rule(Protocol):
-    """How a linear map passes relevance on; `number` counts the linear maps of a model."""
+    """How a linear map passes relevance on.
+
+    `number` counts the linear maps of a model; a normalisation by itself is not one of them.
+    """
 
     def weight(self, weight: Tensor, number: int) -> Tensor:
         """Return the modified weights W̃."""
