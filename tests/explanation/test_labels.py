@@ -37,6 +37,11 @@ def test_true_label_of_a_node_is_the_one_at_its_number() -> None:
     assert labelled(NODE, torch.arange(9) * 10) == 20
 
 
+@pytest.mark.parametrize("y", [torch.tensor([1]), torch.tensor(1), torch.arange(12)])
+def test_true_label_of_a_node_of_a_graph_without_labels_for_its_nodes_is_none(y: object) -> None:
+    assert labelled(NODE, y) is None
+
+
 def test_true_label_of_a_regression_with_several_outputs_is_that_of_the_target() -> None:
     regression = replace(GRAPH, target=1, config={"task": "regression"})
     assert labelled(regression, torch.tensor([[0.5, 1.5]])) == 1.5

@@ -27,7 +27,9 @@ def true_label(explanation: SubgraphExplanation) -> int | float | None:
     if not isinstance(label, Tensor):
         return None
     if node is not None:
-        label = label[node] if label.dim() else label
+        if label.dim() == 0 or len(label) != data.num_nodes:  # the label of the graph, or of some
+            return None
+        label = label[node]
     elif explanation.config.get("task") == "regression" and label.numel() > 1:
         label = label.flatten()[explanation.target]
     if label.numel() != 1 or label.is_complex():
