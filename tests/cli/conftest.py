@@ -34,6 +34,9 @@ class Net(nn.Module):
 
 def make():
     return Net()
+
+
+ready = Net()
 """
 
 

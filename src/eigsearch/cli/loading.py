@@ -77,7 +77,14 @@ def load_data(
     Large files are read graph by graph, unless all of them are needed `in_memory`.
     """
     columns = columns or Columns()
-    return columns.named(_load(dataset, data, root, task, in_memory, columns))
+    found = _load(dataset, data, root, task, in_memory, columns)
+    if found.task != "graph" and len(found) > 1:  # or the first would stand for all
+        raise InputError(
+            f"Expected {data} to hold one graph, to explain {found.task}s of it (got "
+            f"{len(found)}). Save that graph in a file of its own, or leave out the flag about "
+            f"{found.task}s."
+        )
+    return columns.named(found)
 
 
 def _load(

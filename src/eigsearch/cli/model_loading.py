@@ -16,10 +16,10 @@ from safetensors.torch import load_file
 from eigsearch._utils.file_digest import files_digest
 from eigsearch._utils.importing import import_named
 from eigsearch.cli.console import print_note
-from eigsearch.datasets import GraphDataset
+from eigsearch.datasets import GraphDataset, names
 from eigsearch.datasets.file_io import is_torch_file, read_safely
 from eigsearch.errors import InputError
-from eigsearch.models import load_model, zoo
+from eigsearch.models import ModelCard, load_model, zoo
 
 _LONGEST = 300  # characters of torch's message about weights that do not fit
 # Where training loops and Lightning keep the weights in a checkpoint, and what wrappers prepend.
@@ -42,7 +42,7 @@ def load_network(
             f"Expected --model-args together with a class of your own (got --model {model}). "
             "Write the model as package.module:Class."
         )
-    network, card = zoo.load(dataset.name, model) if weights is None else load_model(weights)
+    network, card = _zoo_network(model, dataset) if weights is None else load_model(weights)
     if (card.num_features, card.task) != (dataset.num_features, dataset.task):
         raise InputError(
             f"Expected a model for {dataset.task}s with {dataset.num_features} features (got one "
@@ -94,8 +94,27 @@ def load_weights(model: torch.nn.Module, path: str | Path) -> None:
         raise InputError(_wrong_weights(path, error)) from error
 
 
+def _zoo_network(model: str, dataset: GraphDataset) -> tuple[Any, ModelCard]:
+    try:
+        return zoo.load(dataset.name, model)
+    except InputError as error:
+        if dataset.name in names():
+            raise
+        raise InputError(
+            f"Expected --model to be a class of your own for the graphs of {dataset.name} (got "
+            f"{model}, and the zoo has no network for them). Write it as package.module:Class or "
+            "file.py:Class, or pass the --weights that `eigsearch train` wrote."
+        ) from error
+
+
 def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.nn.Module:
     make = import_named(name, "--model", "model")
+    if isinstance(make, torch.nn.Module) or not callable(make):
+        raise InputError(
+            f"Expected {name} to be a class, or a function that returns a model (got an object of "
+            f"the class {type(make).__name__}). Name its class and pass --weights, or add a "
+            "function that returns it."
+        )
     try:
         model = make(**_parse_arguments(arguments))
     except TypeError as error:
