@@ -65,6 +65,28 @@ def test_an_error_on_the_way_leaves_what_was_there(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("failing", ["replace", "fsync"])
+def test_an_error_names_the_file_and_not_the_hidden_one(
+    failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`os.replace` names both files, `os.fsync` none; nobody knows the hidden one."""
+
+    def fail(*names: object) -> None:
+        raise OSError(errno.EIO, "Input/output error", *map(str, names[:1] if names[1:] else ()))
+
+    monkeypatch.setattr(os, failing, fail)
+    with pytest.raises(OSError, match="Input/output error") as caught:
+        write_atomic(tmp_path / "page.html", b"")
+    assert caught.value.filename == str((tmp_path / "page.html").resolve())
+    assert ".tmp" not in str(caught.value)
+
+
+def test_an_error_about_another_file_keeps_its_name(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught, atomic_path(tmp_path / "file"):
+        (tmp_path / "other").read_bytes()
+    assert str(caught.value.filename) == str(tmp_path / "other")
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     file, link = tmp_path / "file", tmp_path / "link"
     link.symlink_to(file)
