@@ -93,7 +93,7 @@ class Killer:
         if workers:  # what the dead had sent may come after their death; the next call will do
             chosen = self.rng.choice(workers)
             chosen.kill()
-            chosen.wait(60)
+            chosen.wait(600)
             self.killed += 1
 
 

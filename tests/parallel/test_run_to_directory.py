@@ -237,10 +237,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "disk"
     path.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=96k", "none", str(path)]
-    if subprocess.run(mount, capture_output=True, timeout=60).returncode:
+    if subprocess.run(mount, capture_output=True, timeout=600).returncode:
         pytest.skip("mounting a small disk takes privileges that this machine does not give")
     yield path
-    subprocess.run(["umount", str(path)], check=True, timeout=60)
+    subprocess.run(["umount", str(path)], check=True, timeout=600)
 
 
 def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, small_disk: Path) -> None:
@@ -251,7 +251,7 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, small_disk:
     written = len(store.ResultDirectory(small_disk / "out").row_files())
     assert 0 < written < 15
     remount = ["mount", "-o", "remount,size=4m", str(small_disk)]
-    subprocess.run(remount, check=True, timeout=60)
+    subprocess.run(remount, check=True, timeout=600)
     end = explain_to(small_disk / "out", Small(), graphs, shard_size=4)
     assert end.before == 4 * written
     assert row_bytes(small_disk / "out") == row_bytes(tmp_path / "out")

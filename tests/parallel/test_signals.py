@@ -73,7 +73,7 @@ def test_delayed_interrupt_raises_after_what_it_would_have_cut(interruptible: No
 def test_blocked_interrupt_is_blocked_in_processes_started_within_alone() -> None:
     def is_blocked() -> str:
         return subprocess.run(
-            [sys.executable, "-c", MASK], capture_output=True, text=True, check=True, timeout=60
+            [sys.executable, "-c", MASK], capture_output=True, text=True, check=True, timeout=600
         ).stdout.strip()
 
     with blocked_interrupt():
