@@ -16,7 +16,7 @@ LOOKS = [(1280, "light"), (390, "dark"), (1280, "dark"), (390, "light")]  # pixe
 LOOK_NAMES = [f"{width}-{scheme}" for width, scheme in LOOKS]
 EVERY_LOOK = pytest.mark.parametrize("look", LOOKS, ids=LOOK_NAMES, indirect=True)
 TRIED = len(LOOKS) if os.environ.get("ALL_LOOKS") else 2  # both widths and both schemes at least
-PATIENCE = 60_000  # milliseconds; on a busy machine a browser answers late, and that is no fault
+PATIENCE = 300_000  # milliseconds; on a busy machine a browser answers late, and that is no fault
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,9 @@ def browser():
         pytest.skip("needs a Chromium on the PATH, such as Debian's package `chromium`")
     playwright.expect.set_options(timeout=PATIENCE)
     with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        running = driver.chromium.launch(
+            executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE
+        )
         yield running
         running.close()
 

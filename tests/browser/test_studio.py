@@ -17,7 +17,17 @@ from eigsearch.models import zoo
 from eigsearch.visualization import Names
 from tests.app.sessions import motif_graphs, motif_session, plain_scores
 from tests.browser.conftest import EVERY_LOOK
-from tests.browser.studio_pages import click_link, edits_of, shown_scores, wait_for_edits
+from tests.browser.studio_pages import (
+    cancel,
+    click_link,
+    edits_of,
+    gate_of_refine,
+    gate_of_training,
+    shown_scores,
+    wait_for_count,
+    wait_for_edits,
+    wait_until,
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +64,14 @@ def expect_sorted(cells, descending):
     """Wait until rows, in the order of the page, are sorted by what their cells say."""
     place = "c => new DOMMatrix(c.closest('.triage-row').style.transform).f"
     script = f"cells => cells.map(c => [({place})(c), c.textContent])"
-    for _ in range(3000):  # a minute
-        values = [float(text.replace("−", "-")) for _, text in sorted(cells.evaluate_all(script))]
-        if values and values == sorted(values, reverse=descending):
-            return
-        cells.page.wait_for_timeout(20)
-    raise AssertionError(values)
+
+    def values():
+        return [float(text.replace("−", "-")) for _, text in sorted(cells.evaluate_all(script))]
+
+    def are_sorted(found):
+        return bool(found) and found == sorted(found, reverse=descending)
+
+    wait_until(cells.page, lambda: are_sorted(values()), values)
 
 
 class TestTriage:
@@ -83,9 +95,6 @@ class TestTriage:
             page.click(f"[data-sort={column}]")
         page.wait_for_selector(f"[aria-sort={order}] [data-sort={column}]")
 
-    def count(self, page, text):
-        page.locator("[data-part=count]", has_text=text).wait_for()
-
     def test_rows_show_prediction_confidence_and_label(self, table):
         row = table.locator(".triage-row[data-item='5']")
         scores = plain_scores(motif_graphs()[5])
@@ -99,7 +108,7 @@ class TestTriage:
         told = table.locator(".explanation", has_text="equally good answers agree").text_content()
         agreeing, count = re.findall(r"(\d+) of (\d+) equally good", told)[0]
         table.keyboard.press("Escape")
-        sure.wait_for(state="attached")
+        table.locator("#triage").wait_for()
         assert sure.text_content() == f"{agreeing} of {count}"
         assert sure.is_visible() == (table.viewport_size["width"] > 800)
 
@@ -112,21 +121,21 @@ class TestTriage:
     def test_filters_narrow_the_rows_and_reset_brings_them_back(self, table):
         table.select_option("[name=prediction]", "0")
         ours = sum(plain_scores(graph)[0] >= 0.5 for graph in motif_graphs())
-        self.count(table, f"{ours} of 40")
+        wait_for_count(table, f"{ours} of 40")
         table.select_option("[name=correct]", "wrong")
         wrong = sum(plain_scores(g)[0] >= 0.5 and int(g.y) == 1 for g in motif_graphs())
-        self.count(table, f"{wrong} of 40")
+        wait_for_count(table, f"{wrong} of 40")
         table.click("[type=reset]")
-        self.count(table, "40 of 40")
+        wait_for_count(table, "40 of 40")
 
     def test_motif_filters_to_the_graphs_that_contain_it(self, table):
         table.click(".motif-card summary")
         motif = table.locator(".motif").first
         count = motif.locator(".soft").text_content().removeprefix("in ")
         motif.click()
-        self.count(table, f"{count} of 40")
+        wait_for_count(table, f"{count} of 40")
         motif.click()
-        self.count(table, "40 of 40")
+        wait_for_count(table, "40 of 40")
 
     def test_motifs_are_searched_in_all_explanations(self, table, monkeypatch):
         monkeypatch.setattr(motif_index, "_MOST_ITEMS", 20)
@@ -136,7 +145,7 @@ class TestTriage:
         motif = table.locator(".motif").first
         count = motif.locator(".soft").text_content().removeprefix("in ")
         motif.click()
-        self.count(table, f"{count} of 40")
+        wait_for_count(table, f"{count} of 40")
 
     def test_keyboard_alone_finds_walks_opens_and_returns(self, table):
         table.keyboard.press("/")
@@ -359,7 +368,8 @@ class TestCompareAndTakeAway:
         assert cells == ["2", "2"]
         page.wait_for_selector("[data-part=run]:not([disabled])")
 
-    def test_explainer_that_trains_says_so_and_can_be_cancelled(self, page):
+    def test_explainer_that_trains_says_so_and_can_be_cancelled(self, page, monkeypatch):
+        gate = gate_of_training(monkeypatch)
         page.click(".compare-card > summary")
         for name in ("explainer:gradcam", "explainer:ig", "search:refine"):
             page.uncheck(f"input[value='{name}']")
@@ -367,19 +377,22 @@ class TestCompareAndTakeAway:
         page.click("[data-part=run]")
         training = page.locator("[data-method='explainer:rg_explainer']", has_text="training on 32")
         training.wait_for()
-        page.click("[data-part=cancel]")
+        cancel(page)
+        gate.opened.set()
         page.wait_for_selector("[data-part=run]:not([disabled])")
         text = page.text_content("[data-method='explainer:rg_explainer']")
         assert text == "RG-Explainer: cancelled"
 
-    def test_cancel_ends_a_slow_comparison(self, page):
+    def test_cancel_ends_a_slow_comparison(self, page, monkeypatch):
+        gate = gate_of_refine(monkeypatch)
         page.click(".compare-card > summary")
-        page.check("input[value='explainer:subgraphx']")
-        page.check("input[value='explainer:gstarx']")
+        page.check("input[value='explainer:random']")
         page.click("[data-part=run]")
-        page.click("[data-part=cancel]:not([disabled])")
+        page.locator("[data-method='search:refine']", has_text="running").wait_for()
+        cancel(page)
+        gate.opened.set()
         page.wait_for_selector("[data-part=run]:not([disabled])")
-        assert "cancelled" in page.text_content("[data-part=job]")
+        assert "refine: cancelled" in page.text_content("[data-part=job]")
 
     def test_snippet_and_files_follow_the_edits(self, page):
         click_link(page, 0)

@@ -9,7 +9,7 @@ import pytest
 
 from eigsearch.app.server import Server
 from tests.app.sessions import motif_graphs, motif_session, plain_scores
-from tests.browser.studio_pages import edits_of, shown_scores, wait_for_edits
+from tests.browser.studio_pages import edits_of, shown_scores, wait_for_count, wait_for_edits
 
 MOST_STOPS = 300  # controls that Tab may pass before the wanted one
 
@@ -55,10 +55,6 @@ def check_shown(page):
     assert shown_scores(page) == pytest.approx(plain_scores(data), abs=1e-6)
 
 
-def count(page, text):
-    page.locator("[data-part=count]", has_text=text).wait_for()
-
-
 def choose_node(page, number):
     tab_to(page, "[data-part=number]")
     page.keyboard.type(str(number))
@@ -72,13 +68,13 @@ def test_table_is_filtered_sorted_and_opened(table):
     tab_to(table, "[name=max_confidence]")
     table.keyboard.type(str(bound))
     table.keyboard.press("Tab")
-    count(table, f"{sum(value <= bound for value in likely)} of 40")
+    wait_for_count(table, f"{sum(value <= bound for value in likely)} of 40")
     tab_to(table, "[name=max_gain]")
     table.keyboard.type("-2")
     table.keyboard.press("Enter")
-    count(table, "0 of 40")
+    wait_for_count(table, "0 of 40")
     press(table, "[type=reset]")
-    count(table, "40 of 40")
+    wait_for_count(table, "40 of 40")
     press(table, "[data-sort=gain]")
     table.wait_for_selector("[aria-sort=ascending] [data-sort=gain]")
     press(table, ".triage-rows .triage-row")
@@ -91,9 +87,9 @@ def test_motif_is_chosen_and_left(table):
     tab_to(table, ".motif")
     contained = table.locator(".motif .soft").first.text_content().removeprefix("in ")
     table.keyboard.press("Enter")
-    count(table, f"{contained} of 40")
+    wait_for_count(table, f"{contained} of 40")
     table.keyboard.press("Enter")
-    count(table, "40 of 40")
+    wait_for_count(table, "40 of 40")
 
 
 def test_features_nodes_and_new_edges(page):

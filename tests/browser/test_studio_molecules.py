@@ -18,7 +18,7 @@ from eigsearch.app.session import Session
 from eigsearch.options import Options
 from eigsearch.visualization import Names
 from tests.browser.conftest import EVERY_LOOK, PATIENCE
-from tests.browser.studio_pages import click_link, wait_for_edits
+from tests.browser.studio_pages import click_link, wait_for_count, wait_for_edits
 
 pytest.importorskip("rdkit")
 
@@ -62,9 +62,9 @@ def test_smiles_and_smarts_find_molecules(visit, server, pattern, count):
     page.wait_for_selector(".progress.complete")
     page.fill("[name=find]", pattern)
     page.press("[name=find]", "Enter")
-    page.locator("[data-part=count]", has_text=f"{count} of 5").wait_for()
+    wait_for_count(page, f"{count} of 5")
     page.press("[name=find]", "Escape")  # clears it, as its cross does
-    page.locator("[data-part=count]", has_text="5 of 5").wait_for()
+    wait_for_count(page, "5 of 5")
 
 
 def test_every_value_has_its_name_and_unit(page):

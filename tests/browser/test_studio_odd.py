@@ -7,7 +7,6 @@ fails on some graphs; a studio that has ended; controls under a finger; what col
 """
 
 import re
-import time
 
 import pytest
 import torch
@@ -19,7 +18,15 @@ from eigsearch.options import Options
 from eigsearch.visualization import Names
 from tests.app.sessions import motif_graphs, motif_session, plain_scores
 from tests.browser.conftest import EVERY_LOOK, PATIENCE
-from tests.browser.studio_pages import click_link, edits_of, shown_scores, wait_for_edits
+from tests.browser.studio_pages import (
+    Held,
+    click_link,
+    edits_of,
+    gate_of_training,
+    shown_scores,
+    wait_for_edits,
+    wait_until,
+)
 
 ITEM = 20  # its prediction can be flipped
 LONG = "a class with a name that does not end " * 6
@@ -83,38 +90,6 @@ def notice(page, text):
     page.locator("#workbench .notice", has_text=text).wait_for()
 
 
-class Held:
-    """Answers of the server that wait until a test lets them go.
-
-    The route stays to the end: where the last one is removed, Chromium sends the requests held.
-    """
-
-    def __init__(self, page):
-        self.page, self.routes, self.holds = page, [], True
-        page.route("**/api/answer", self._take)
-
-    def _take(self, route):
-        if self.holds:
-            self.routes.append(route)
-        else:
-            route.continue_()
-
-    def wait_for(self, count):
-        for _ in range(3000):  # a minute
-            if len(self.routes) >= count:
-                return
-            self.page.wait_for_timeout(20)
-        raise AssertionError(f"{len(self.routes)} requests")
-
-    def release_last(self):
-        self.hold_no_more()
-        self.routes[-1].continue_()
-
-    def hold_no_more(self):
-        """Let later requests pass; those held are never sent."""
-        self.holds = False
-
-
 class TestFasterThanAnswers:
     def test_second_edit_builds_on_the_first(self, page):
         held = Held(page)
@@ -150,9 +125,11 @@ class TestFasterThanAnswers:
         held.wait_for(1)
         click_link(page, 2)
         held.wait_for(2)
-        held.release_last()
-        page.wait_for_url(f"**#item={ITEM}")
+        with page.expect_response("**/api/answer"):
+            held.release_last()
+        page.wait_for_selector("[data-part=view]:not(.waiting)")
         wait_for_edits(page, 0)
+        assert page.evaluate("location.hash") == f"#item={ITEM}"
 
     def test_reload_before_the_answer_shows_the_state_of_the_address(self, page):
         click_link(page, 1)
@@ -234,18 +211,18 @@ class TestAddressesThatDoNotFit:
         wait_for_edits(page, 0)
 
 
-def test_comparison_ends_with_the_page_that_asked_for_it(page, server):
+def test_comparison_ends_with_the_page_that_asked_for_it(page, server, monkeypatch):
+    gate = gate_of_training(monkeypatch)
     page.click(".compare-card > summary")
     page.check("input[value='explainer:rg_explainer']")
     with page.expect_response("**/api/compare") as started:
         page.click("[data-part=run]")
     job = server._studio.jobs.get(started.value.json()["id"])
+    page.locator("[data-method='explainer:rg_explainer']").wait_for()  # the page knows of it
     page.goto("about:blank")
-    deadline = time.monotonic() + PATIENCE / 1000
-    while not job.finished and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert job.cancel.is_set()
-    assert job.finished
+    wait_until(page, job.cancel.is_set)
+    gate.opened.set()
+    wait_until(page, lambda: job.finished)
 
 
 def test_title_names_what_is_open(page):

@@ -10,7 +10,13 @@ import pytest
 
 from eigsearch.app.server import Server
 from tests.app.sessions import motif_graphs, motif_session, plain_scores
-from tests.browser.studio_pages import edits_of, shown_scores, wait_for_edits
+from tests.browser.studio_pages import (
+    edits_of,
+    free_point,
+    shown_scores,
+    wait_for_count,
+    wait_for_edits,
+)
 
 ITEM = 5
 
@@ -31,19 +37,6 @@ def page(visit, address):
 def check_shown(page):
     data = edits_of(page).apply(motif_graphs()[ITEM]).data
     assert shown_scores(page) == pytest.approx(plain_scores(data), abs=1e-6)
-
-
-def free_point(page):
-    """Return the middle of a link that no node covers."""
-    page.locator(".stage").scroll_into_view_if_needed()
-    return page.locator(".editable .link .hit").evaluate_all(
-        """paths => paths.map((path) => {
-          const middle = path.getPointAtLength(path.getTotalLength() / 2);
-          const { x, y } = middle.matrixTransform(path.getScreenCTM());
-          const top = document.elementFromPoint(x, y);
-          return top?.closest(".link") === path.parentElement ? [x, y] : null;
-        }).find(Boolean)"""
-    )
 
 
 def node_point(page, node):
@@ -179,5 +172,5 @@ def test_table_is_walked_up_and_motifs_are_reset(visit, address):
     page.locator(".motif").first.click()
     page.wait_for_selector(".motif[aria-pressed=true]")
     page.click("[type=reset]")
-    page.locator("[data-part=count]", has_text="40 of 40").wait_for()
+    wait_for_count(page, "40 of 40")
     assert page.locator(".motif[aria-pressed=true]").count() == 0

@@ -20,6 +20,20 @@ async function ask(path, body, options = {}) {
   return values;
 }
 
+// Questions of which only the last one counts: an earlier one ends with an AbortError.
+class LastAsked {
+  ask(path, body) {
+    this.drop();
+    this.request = new AbortController();
+    return ask(path, body, { signal: this.request.signal });
+  }
+
+  // What is on its way is not waited for any more.
+  drop() {
+    this.request?.abort();
+  }
+}
+
 function showNotice(element, text) {
   element.textContent = text ?? "";
   element.hidden = !text;
@@ -32,7 +46,7 @@ function fromTemplate(id) {
 }
 
 async function copyText(button, text) {
-  const label = button.textContent;
+  const label = (button.dataset.label ??= button.textContent); // it may say "Copied" now
   try {
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";

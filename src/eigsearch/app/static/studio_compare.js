@@ -4,7 +4,7 @@ const USUAL = ["explainer:eig_search", "explainer:gradcam", "explainer:ig", "sea
 
 class CompareCard {
   constructor(info, stateNow) {
-    Object.assign(this, { info, stateNow, job: null }, fromTemplate("compare-card"));
+    Object.assign(this, { info, stateNow, job: null, run: null }, fromTemplate("compare-card"));
     const { parts } = this;
     for (const { id, name, trains } of info.methods) {
       const input = make("input", { type: "checkbox", value: id, checked: USUAL.includes(id) });
@@ -18,29 +18,36 @@ class CompareCard {
   // Another graph is on the screen: what was computed is not about it.
   forget() {
     this.cancel();
-    this.job = null;
+    Object.assign(this, { job: null, run: null, shown: undefined });
+    this.parts.run.disabled = false;
+    this.parts.cancel.disabled = true;
     this.parts.job.replaceChildren();
     this.parts.comparison.hidden = true;
     this.parts.comparison.replaceChildren();
   }
 
   async cancel() {
-    if (!this.job || this.job.finished) return;
+    const { job, run } = this;
+    if (!job || job.finished) return;
     try {
-      await ask(`api/jobs/${this.job.id}`, undefined, { method: "DELETE", keepalive: true });
+      await endJob(job.id);
     } catch (error) {
-      this.#tell(error);
+      if (this.run === run) this.#tell(error);
     }
   }
 
   async #run() {
     const methods = [...this.parts.choices.querySelectorAll("input:checked")].map((input) => input.value);
     this.forget();
+    const run = (this.run = {});
+    this.parts.run.disabled = true;
     try {
-      this.job = await ask("api/compare", { ...this.stateNow().request(), methods });
-      await this.#follow(this.job.id);
+      const job = await ask("api/compare", { ...this.stateNow().request(), methods });
+      if (this.run !== run) return void (await endJob(job.id)); // another graph came on the screen
+      this.job = job;
+      await this.#follow(job.id);
     } catch (error) {
-      this.#tell(error);
+      if (this.run === run) this.#tell(error);
     }
   }
 
@@ -83,4 +90,8 @@ class CompareCard {
     parts.comparison.replaceChildren(root);
     new Comparison(root, { ...result, classes: info.classes, sentence: info.sentence, sentence_of_one: info.sentence_of_one });
   }
+}
+
+function endJob(id) {
+  return ask(`api/jobs/${id}`, undefined, { method: "DELETE", keepalive: true });
 }

@@ -4,7 +4,7 @@ const FILES = [["svg", "SVG"], ["png", "PNG"], ["html", "Page"], ["json", "JSON"
 
 class ExportCard {
   constructor(stateNow, onProblem) {
-    Object.assign(this, { stateNow, onProblem }, fromTemplate("export-card"));
+    Object.assign(this, { stateNow, onProblem, question: new LastAsked() }, fromTemplate("export-card"));
     const { parts, root } = this;
     for (const [kind, label] of FILES) {
       const button = make("button", { type: "button", "data-kind": kind }, label);
@@ -18,9 +18,9 @@ class ExportCard {
   async show() {
     if (!this.root.open) return;
     try {
-      this.parts.code.textContent = (await ask("api/snippet", this.stateNow().request())).code;
+      this.parts.code.textContent = (await this.question.ask("api/snippet", this.stateNow().request())).code;
     } catch (error) {
-      this.onProblem(error.message);
+      if (error.name !== "AbortError") this.onProblem(error.message);
     }
   }
 

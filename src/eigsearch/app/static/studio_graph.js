@@ -47,6 +47,7 @@ class Workbench {
   close() {
     this.request?.abort();
     this.view?.close();
+    this.node.forget();
     this.compare.forget();
     showNotice(this.parts.notice, "");
     Object.assign(this, { ...NOWHERE, settled: NOWHERE, state: null, view: null, opened: null });
@@ -84,9 +85,10 @@ class Workbench {
   }
 
   // Asks for a state and shows it. False if the server refuses, and null if something else was
-  // asked for meanwhile: what is on the screen stays.
+  // asked for meanwhile: what is on the screen stays. Another prediction takes no edits meanwhile.
   async #load(state) {
     this.request?.abort();
+    this.parts.view.inert = this.state !== null && this.state.address !== state.address;
     const request = (this.request = new AbortController());
     const wait = setTimeout(() => this.parts.view.classList.add("waiting"), 250);
     try {
@@ -103,14 +105,19 @@ class Workbench {
       this.#take(state, answer, performance.now() - began);
       return true;
     } catch (error) {
-      if (error.name === "AbortError") return null;
+      if (request.signal.aborted) return null;
       showNotice(this.parts.notice, error.message);
       if (this.state) history.replaceState(null, "", `#${this.state}`);
       return false;
     } finally {
       clearTimeout(wait);
-      if (this.request === request) this.parts.view.classList.remove("waiting");
+      if (this.request === request) this.#endWaiting();
     }
+  }
+
+  #endWaiting() {
+    this.parts.view.classList.remove("waiting");
+    this.parts.view.inert = false;
   }
 
   #take(state, answer, roundTrip) {
@@ -241,7 +248,7 @@ class Workbench {
       await this.node.choose(this.state, id);
       showNotice(this.parts.notice, "");
     } catch (error) {
-      showNotice(this.parts.notice, error.message);
+      if (error.name !== "AbortError") showNotice(this.parts.notice, error.message);
     }
   }
 

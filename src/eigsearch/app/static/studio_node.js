@@ -3,7 +3,7 @@
 class NodeCard {
   // actions: { toggle(kind, key), connect(id, id, relation), choose(id or text), refresh() }; ids are nodes of the graph.
   constructor(info, actions) {
-    Object.assign(this, { info, actions, node: null, from: null, types: new Map() }, fromTemplate("node-card"));
+    Object.assign(this, { info, actions, node: null, from: null, types: new Map(), question: new LastAsked() }, fromTemplate("node-card"));
     const { parts } = this;
     if (info.typed) this.#takeTypes();
     const { edge, node } = wordsOf({ molecule: info.molecules });
@@ -19,7 +19,7 @@ class NodeCard {
 
   // A node was chosen in the picture or by number; while an edge is drawn, it is the other end.
   async choose(state, id) {
-    const about = await ask("api/node", { ...state.subject, at: id });
+    const about = await this.question.ask("api/node", { ...state.subject, at: id });
     this.types.set(about.node, about.type); // of nodes that are not drawn too
     if (this.from !== null && this.from !== about.node) {
       this.#finish(about.node);
@@ -33,6 +33,7 @@ class NodeCard {
   }
 
   forget() {
+    this.question.drop();
     Object.assign(this, { node: null, about: null });
     this.#stopDrawing();
     this.parts.number.value = "";

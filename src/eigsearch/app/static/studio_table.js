@@ -16,7 +16,7 @@ const COLUMNS = [
 
 class Triage {
   constructor(info) {
-    Object.assign(this, { info, parts: partsOf(document.getElementById("triage")), pages: new Map(), rows: new Map() });
+    Object.assign(this, { info, parts: partsOf(document.getElementById("triage")), pages: new Map(), rows: new Map(), question: new LastAsked() });
     this.filter = { sort: "item", descending: false, pattern: "", motif: "" };
     this.total = info.count;
     this.#buildColumns();
@@ -122,10 +122,17 @@ class Triage {
     if (waiting) this.timer = setTimeout(() => this.#refresh(), 700);
   }
 
+  // A row that stays keeps its element: a click on it or its focus must not get lost.
   #redraw() {
-    for (const row of this.rows.values()) row.remove();
-    this.rows.clear();
     const focused = this.focused;
+    for (const [position, row] of this.rows) {
+      const entry = this.#entry(position);
+      if (entry && row.dataset.item === String(entry.item)) this.#fill(row, entry, position);
+      else {
+        row.remove();
+        this.rows.delete(position);
+      }
+    }
     this.render();
     if (focused !== undefined) this.rows.get(focused)?.focus({ preventScroll: true });
   }
@@ -152,24 +159,30 @@ class Triage {
     parts.progress.classList.toggle("complete", known === count);
   }
 
+  #entry(position) {
+    return this.pages.get(Math.floor(position / PAGE))?.[position % PAGE];
+  }
+
   #place(position) {
-    const entry = this.pages.get(Math.floor(position / PAGE))?.[position % PAGE];
+    const entry = this.#entry(position);
     if (this.rows.has(position) || !entry) return;
-    const row = this.#row(entry, position);
-    row.style.transform = `translateY(${position * this.rowHeight}px)`;
+    const row = make("a", { role: "row", href: `#${addressOf(entry.address)}`, "data-item": entry.item });
+    row.addEventListener("focus", () => (this.focused = position));
+    row.addEventListener("blur", () => (this.focused = undefined));
+    this.#fill(row, entry, position);
     this.rows.set(position, row);
     this.parts.rows.append(row);
   }
 
-  #row(entry, position) {
+  #fill(row, entry, position) {
     const title = entry.name || `Graph ${entry.item}`;
     const columns = entry.failed ? COLUMNS.slice(0, 1) : COLUMNS;
     const cells = columns.map((column) => make("span", { class: cellClass(column), role: "gridcell" }, ...this.#cell(column.name, entry, title)));
-    if (entry.failed) cells.push(make("span", { class: "cell failure", role: "gridcell", title: entry.reason }, `not explained: ${entry.reason}`));
-    const row = make("a", { class: `triage-row${entry.known ? "" : " pending"}`, role: "row", href: `#${addressOf(entry.address)}`, "data-item": entry.item }, ...cells);
-    row.addEventListener("focus", () => (this.focused = position));
-    row.addEventListener("blur", () => (this.focused = undefined));
-    return row;
+    if (entry.failed) cells.push(make("span", { class: "cell failure", role: "gridcell" }, `not explained: ${entry.reason}`));
+    row.className = `triage-row${entry.known ? "" : " pending"}`;
+    row.title = entry.failed ? entry.reason : "";
+    row.style.transform = `translateY(${position * this.rowHeight}px)`;
+    row.replaceChildren(...cells);
   }
 
   #cell(name, entry, title) {
@@ -239,6 +252,7 @@ class Triage {
     parts.find.addEventListener("search", () => parts.find.value || this.#find(""));
     parts.toolbar.addEventListener("reset", () => {
       Object.assign(this.filter, { pattern: "", motif: "" });
+      this.question.drop();
       this.motifs.press("");
       showNotice(parts["triage-notice"], "");
       requestAnimationFrame(() => this.reload());
@@ -254,16 +268,19 @@ class Triage {
     const { parts, filter, info } = this;
     showNotice(parts["triage-notice"], "");
     filter.pattern = "";
+    this.question.drop();
     if (text) {
       try {
         if (!info.molecules || /^\d+$/.test(text)) {
-          location.hash = addressOf(await ask("api/find", { text }));
+          const found = await this.question.ask("api/find", { text });
+          if (this.visible) location.hash = addressOf(found); // else a row was opened meanwhile
           return;
         }
-        const { note } = await ask("api/search", { pattern: text });
+        const { note } = await this.question.ask("api/search", { pattern: text });
         filter.pattern = text;
         showNotice(parts["triage-notice"], note);
       } catch (error) {
+        if (error.name === "AbortError") return;
         showNotice(parts["triage-notice"], error.message);
       }
     }
