@@ -5,6 +5,8 @@ import pytest
 from eigsearch.visualization import comparison_page
 from tests.visualization.samples import MOLECULES, explained, nitro_explanation, nitrobenzene
 
+expect = pytest.importorskip("playwright.sync_api", reason="needs Playwright").expect
+
 METHODS = {
     "EiG-Search": nitro_explanation(),
     "GNNExplainer": explained(nitrobenzene(), size=2, sizes=[1, 2, 3, 4], seed=4),
@@ -49,7 +51,7 @@ def test_all_pictures_have_the_same_layout(page):
 def test_hovering_an_edge_marks_it_in_every_picture(page):
     page.locator(".method[data-method='Random'] .link[data-group='7'] .hit").hover()
     marked = page.locator(".link.marked")
-    assert marked.count() == 3
+    expect(marked).to_have_count(3)
     assert set(marked.evaluate_all("all => all.map(e => e.dataset.group)")) == {"7"}
 
 

@@ -7,6 +7,8 @@ from eigsearch.visualization.sentences import sentence
 from tests.app.sessions import motif_graphs, motif_model
 from tests.visualization.samples import MOLECULES, explained, graph, nitro_explanation, nitrobenzene
 
+expect = pytest.importorskip("playwright.sync_api", reason="needs Playwright").expect
+
 
 def set_slider(page, size):
     page.locator("[data-part=slider]").fill(str(size - 1))
@@ -70,11 +72,11 @@ class TestSlider:
 class TestLinkedTable:
     def test_hovering_a_bond_marks_its_row_and_the_other_way_round(self, page):
         page.locator(".link[data-group='7'] .hit").hover()
-        assert page.locator("tr.marked").get_attribute("data-group") == "7"
+        expect(page.locator("tr.marked")).to_have_attribute("data-group", "7")
         page.hover("tr[data-group='2']")
-        assert page.locator(".link.marked").get_attribute("data-group") == "2"
+        expect(page.locator(".link.marked")).to_have_attribute("data-group", "2")
         page.mouse.move(2, 2)
-        assert page.locator(".marked").count() == 0
+        expect(page.locator(".marked")).to_have_count(0)
 
     def test_rows_stand_in_rank_order_with_atom_names(self, page):
         names = page.locator("tbody tr td:nth-child(2)").all_text_contents()

@@ -81,13 +81,6 @@ class TestTriage:
         page.wait_for_selector(".progress.complete")
         return page
 
-    def items(self, page):
-        rows = page.locator(".triage-rows .triage-row")
-        found = rows.evaluate_all(
-            "rows => rows.map(r => [new DOMMatrix(r.style.transform).f, r.dataset.item])"
-        )
-        return [int(item) for _, item in sorted(found)]
-
     def sort(self, page, column, order):
         """Click a column header, and wait until its rows have come."""
         wanted = f"api/rows?sort={column}&descending={int(order == 'descending')}"

@@ -1,7 +1,8 @@
 """Large neighbourhoods and long tables in the studio, in a real browser, wide and narrow.
 
 Interactions: open a node whose neighbourhood has 5,000 edges, zoom, pan and fit, take an edge away
-and back, walk on; scroll a long table to its end, where rows are explained as they come into view.
+and back, walk on; scroll a long table to its end, where rows are explained as they come into view;
+scroll up and walk down with Tab.
 """
 
 import pytest
@@ -11,7 +12,7 @@ from torch_geometric.nn import SimpleConv, global_add_pool
 
 from eigsearch.app.server import Server
 from eigsearch.app.session import Session
-from tests.browser.studio_pages import wait_for_edits
+from tests.browser.studio_pages import wait_for_edits, wait_until
 
 EDGES = 5_000
 FEW = 120  # labels that a picture of this size may have
@@ -113,3 +114,22 @@ def test_rows_are_explained_as_they_scroll_into_view(visit, long_address):
     page.locator("[data-part=title]", has_text=f"Graph {ROWS - 1}").wait_for()
     page.keyboard.press("Escape")
     last.wait_for()
+
+
+def test_tab_walks_down_the_table_after_scrolling_up(visit, long_address):
+    page = visit(long_address)
+    rows = page.locator(".triage-rows .triage-row")
+
+    def places():
+        return rows.evaluate_all("rows => rows.map(r => new DOMMatrix(r.style.transform).f)")
+
+    page.evaluate("scrollTo(0, 20_000)")
+    wait_until(page, lambda: min(places(), default=0) > 15_000)
+    lowest = min(places())
+    page.evaluate("scrollBy(0, -300)")
+    wait_until(page, lambda: min(places()) < lowest)
+    assert places() == sorted(places())
+    page.evaluate("scrollTo(0, 0)")
+    page.locator(".triage-row[data-item='0']").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.item") == "1"

@@ -170,8 +170,10 @@ class Triage {
     row.addEventListener("focus", () => (this.focused = position));
     row.addEventListener("blur", () => (this.focused = undefined));
     this.#fill(row, entry, position);
+    const above = this.rows.get(position - 1);
+    if (above) above.after(row); // Tab walks in the order of the page
+    else this.parts.rows.prepend(row);
     this.rows.set(position, row);
-    this.parts.rows.append(row);
   }
 
   #fill(row, entry, position) {
