@@ -89,6 +89,20 @@ def test_settle_levels_that_differ_asks_and_takes_the_answer(engine: str) -> Non
     assert float(cut.found.kept) != pytest.approx(float(whole.found.kept))
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_settle_levels_of_equal_entries_tell_nothing_about_another_graph(together: bool) -> None:
+    """A vector of ones has the same mean with and without some nodes, and the next one has not."""
+    model, even, uneven = Vector("spread").eval(), graph(0), graph(1)
+    even.vec = torch.ones(9, dtype=torch.double)
+    options: dict[str, Any] = {"return_type": "raw"}
+    assert_vector_stays(model, eigsearch.explain(model, even, **options))
+    with pytest.raises(InputError, match="levels="):
+        if together:
+            list(eigsearch.explain_dataset(model, [even, uneven], **options))
+        else:
+            eigsearch.explain(model, uneven, **options)
+
+
 @ENGINES
 def test_settle_levels_of_several_graphs_needs_no_question(engine: str) -> None:
     model, graphs = Vector("spread").eval(), [graph(0), graph(1, nodes=8), graph(2)]

@@ -57,9 +57,12 @@ def settle_levels(
     settled: dict[str, Any] = dict(chosen)
     for name in names - settled.keys():
         key = instances[0].signature, name
-        if key not in memory.levels:
-            memory.levels[key] = _level(name, instances, engine.one_per_call())
-        settled[name] = memory.levels[key]
+        level, holds = memory.levels.get(key), True
+        if level is None:
+            level, holds = _level(name, instances, engine.one_per_call())
+        if holds:
+            memory.levels[key] = level
+        settled[name] = level
     for instance in instances if settled else ():
         for name in settled.keys() & set(instance.attributes):
             instance.levels[name] = settled[name], instance.level(name)[1]
@@ -112,13 +115,30 @@ def open_names(data: Data, model_call: ModelCall) -> set[str]:
     }
 
 
-def _level(name: str, instances: Sequence[PreparedInstance], engine: BatchedEngine) -> Level:
-    """Return the level of an attribute, judged by all graphs of a run or by outputs."""
+def _level(
+    name: str, instances: Sequence[PreparedInstance], engine: BatchedEngine
+) -> tuple[Level, bool]:
+    """Return the level of an attribute, and whether that holds for other graphs too.
+
+    It is judged by all graphs of a run or by outputs, which tell nothing if all entries are equal.
+    """
+    having = [instance for instance in instances if name in instance.attributes]
     graphs = {id(i.source): i.source for i in instances if name in i.source}
     told = level_by_lengths(name, list(graphs.values()))
     if told is not None:
-        return told
-    instance = next(i for i in instances if name in i.attributes)
+        return told, True
+    instance = next((i for i in having if _varies(i, name)), having[0])
+    return _level_by_outputs(name, instance, engine), _varies(instance, name)
+
+
+def _varies(instance: PreparedInstance, name: str) -> bool:
+    """Return whether the entries of an attribute differ from one another."""
+    value, dim = instance.data[name], instance.level(name)[1]
+    return value.size(dim) > 0 and not torch.equal(value, value.narrow(dim, 0, 1).expand_as(value))
+
+
+def _level_by_outputs(name: str, instance: PreparedInstance, engine: BatchedEngine) -> Level:
+    """Return the only level that the model accepts, or else the one that its length suggests."""
     guess = instance.level(name)[0]
     for part in _parts(instance):
         by_length = _output(engine, instance, part, name, guess)
