@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch_geometric import nn as pyg
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 from torch_geometric.nn import (
     GCNConv,
     GINConv,
@@ -72,6 +72,53 @@ def test_model_traits_of_norms_without_batch_give_each_candidate_a_call(
         assert_like_own_calls(model, ex)
     assert ex.engine == "batched"
     assert "batch" in ex.config["why_engine"]
+
+
+class Unsteady(nn.Module):
+    """Changes what it does where a call holds many nodes, or any node without edges."""
+
+    def __init__(self, limit: int | None) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv, self.head, self.limit = pyg.GraphConv(FEATURES, 8), nn.Linear(8, 2), limit
+        self.double().eval()
+
+    def forward(self, data: Any) -> Tensor:
+        h = self.conv(data.x, data.edge_index).tanh()
+        if self.limit is None:
+            h = h * (0.5 if data.has_isolated_nodes() else 1)
+        else:
+            h = torch.cat([h[: self.limit], 0.5 * h[self.limit :]])
+        return self.head(pyg.global_add_pool(h, data.batch))
+
+
+def drops_of_own_calls(model: nn.Module, ex: eigsearch.SubgraphExplanation) -> list[float]:
+    """Return the score of each group by a call of the model on the graph without it."""
+
+    def odds(kept: Tensor) -> float:
+        part = Batch.from_data_list([Data(x=ex.data.x, edge_index=ex.data.edge_index[:, kept])])
+        with torch.no_grad():
+            row = model(part).log_softmax(-1)[0]
+        return float(row[ex.target] - row[1 - ex.target])
+
+    full = odds(torch.ones_like(ex.group, dtype=torch.bool))
+    groups = range(ex.num_groups)
+    return [(full - odds(ex.group != g)) / int((ex.group == g).sum()) for g in groups]
+
+
+@pytest.mark.parametrize("engine", ["auto", "batched"])
+@pytest.mark.parametrize("limit", [None, 300])
+def test_model_traits_hold_for_calls_as_large_as_they_get(limit: int | None, engine: str) -> None:
+    """One edge of 21 leaves a node without edges, and only all removals have 300 nodes."""
+    model, around = Unsteady(limit), torch.arange(20)
+    ring = torch.cat([torch.stack([around, around.roll(-1)]), torch.tensor([[7], [20]])], dim=1)
+    x = torch.randn(21, FEATURES, generator=torch.Generator().manual_seed(0), dtype=torch.double)
+    data = Data(x=x, edge_index=torch.cat([ring, ring.flip(0)], dim=1))
+    for ex in (
+        eigsearch.explain(model, data, engine=engine, return_type="raw"),
+        *eigsearch.explain_dataset(model, [data] * 2, engine=engine, return_type="raw"),
+    ):
+        assert ex.score.tolist() == pytest.approx(drops_of_own_calls(model, ex), abs=1e-4)
 
 
 class ByNumber(nn.Module):

@@ -16,6 +16,7 @@ from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.incremental import IncrementalEngine, NotServed, expected_rows
 from eigsearch.engines.model_checks import (
     ModelTraits,
+    call_size,
     check_deterministic,
     largest,
     model_traits,
@@ -329,7 +330,7 @@ class AutoEvaluator:
         """Set the model's traits for such graphs: from the cache, or by calling the model."""
         sizes, key = sizes_of(instances), self._kind(instances)
         known = self.memory.traits.get(key)
-        if known is None or not known.sizes.cover(*sizes):
+        if known is None or not known.cover(sizes, call_size(self._batched, instances)):
             found = model_traits(self._batched, instances, self._asked_to_keep)
             known = found.joined(known)
             if sizes.largest:  # without groups nothing was compared

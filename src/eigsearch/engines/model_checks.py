@@ -6,12 +6,14 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from eigsearch._utils.tolerances import BATCH, REPEATS, outputs_close
 from eigsearch.candidates import ExplicitMasks, FullGraph, SubgraphKind
-from eigsearch.engines.batched.engine import BatchedEngine
-from eigsearch.engines.model_memory import Sizes, sizes_of
+from eigsearch.engines.batched.engine import BatchedEngine, row_size
+from eigsearch.engines.model_memory import SLACK, Sizes, sizes_of
 from eigsearch.engines.request import Request
 from eigsearch.errors import EigsearchError, MemoryBudgetError
 from eigsearch.inference.model_call import FeatureMisfitError
@@ -30,6 +32,7 @@ _FIXED_NODES = (
 )
 _OF_FEWER_NODES = (FeatureMisfitError, NotFiniteError)  # errors that fewer nodes may cause
 _NONE = Sizes(0, 0)
+_ROWS_OF_A_GROUP = 3  # candidates: one removal, and two for each size that a search tries
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,18 @@ class ModelTraits:
         drops_nodes: Whether the model is defined on graphs with fewer nodes.
         note: What a user should know about it.
         sizes: The sizes of the graphs examined.
+        call_size: The size of the largest call examined.
     """
 
     shares_calls: bool
     drops_nodes: bool = True
     note: str = ""
     sizes: Sizes = _NONE
+    call_size: int = 0
+
+    def cover(self, sizes: Sizes, call_size: int) -> bool:
+        """Return whether graphs and calls of these sizes are close to those examined."""
+        return self.sizes.cover(*sizes) and call_size <= SLACK * self.call_size
 
     def joined(self, other: ModelTraits | None) -> ModelTraits:
         """Return the traits that hold for the graphs of both."""
@@ -57,6 +66,7 @@ class ModelTraits:
             self.drops_nodes and other.drops_nodes,
             self.note or other.note,
             self.sizes.joined(other.sizes),
+            max(self.call_size, other.call_size),
         )
 
 
@@ -84,8 +94,40 @@ def model_traits(
     requests = [
         Request(sample, _parts(sample, kind, keeps)) for sample in samples for kind in kinds
     ]
-    shares_calls = not _depends_on_batch(engine, requests)
-    return ModelTraits(shares_calls, not note, note, sizes_of(instances))
+    size = call_size(engine, instances)
+    shares_calls = not _depends_on_batch(engine, requests, _company(samples, size))
+    return ModelTraits(shares_calls, not note, note, sizes_of(instances), size)
+
+
+def call_size(engine: BatchedEngine, instances: Sequence[PreparedInstance]) -> int:
+    """Return the size of the largest call that explaining instances makes; 0 if none is shared."""
+    if engine.one_call_each(largest(instances)):
+        return 0
+    rows = {id(i): _ROWS_OF_A_GROUP * i.groups.count * row_size(i) for i in instances}
+    return min(engine.max_batch_nodes, sum(rows.values()))
+
+
+def _company(samples: Sequence[PreparedInstance], size: int) -> list[Request]:
+    """Return removals that fill a call, those that leave a node without edges first."""
+    company: list[Request] = []
+    for sample in samples:
+        room = size // len(samples) // row_size(sample)
+        count = sample.groups.count
+        if room > 1 and count:
+            order = _leaves_first(sample)[torch.arange(min(room, _ROWS_OF_A_GROUP * count)) % count]
+            masks = torch.arange(count) != order[:, None]
+            company.append(Request(sample, ExplicitMasks(masks, SubgraphKind.ALL_NODES)))
+    return company
+
+
+def _leaves_first(instance: PreparedInstance) -> Tensor:
+    """Return the groups in the order of the degree of their nodes, the smallest first."""
+    source, target, group = instance.edge_arrays
+    degree = np.bincount(np.concatenate([source, target]), minlength=instance.num_nodes)
+    smallest = np.full(instance.groups.count, len(group) + 1)
+    own = group >= 0
+    np.minimum.at(smallest, group[own], np.minimum(degree[source], degree[target])[own])
+    return torch.from_numpy(smallest.argsort(kind="stable"))
 
 
 def largest(instances: Sequence[PreparedInstance]) -> PreparedInstance:
@@ -104,8 +146,10 @@ def _samples(
     return [ordered[position] for position in positions]
 
 
-def _depends_on_batch(engine: BatchedEngine, requests: Sequence[Request]) -> bool:
-    """Return whether outputs change when graphs share a batch.
+def _depends_on_batch(
+    engine: BatchedEngine, requests: Sequence[Request], company: Sequence[Request]
+) -> bool:
+    """Return whether outputs change when graphs share a batch, with company as large as it gets.
 
     They change with a normalisation over the whole batch, or if small graphs are padded to the size
     of large ones. Layers that sort nodes break ties by position in the batch; the few graphs
@@ -115,8 +159,10 @@ def _depends_on_batch(engine: BatchedEngine, requests: Sequence[Request]) -> boo
     if engine.model_call.sorts_nodes or engine.model_call.averages_nodes:
         return True
     alone = engine.one_per_call().outputs(requests)
+    half = len(requests) // 2  # some come before the company, and some behind it
     try:
-        together = engine.outputs(requests)
+        found = engine.outputs([*requests[:half], *company, *requests[half:]])
+        together = [*found[:half], *found[half + len(company) :]]
     except MemoryBudgetError:
         raise
     except Exception:  # the model takes only one graph per call

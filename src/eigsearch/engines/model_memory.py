@@ -23,7 +23,7 @@ from eigsearch.inputs.attributes import Level
 from eigsearch.inputs.computation_graph import ReceptiveField
 from eigsearch.inputs.instance import PreparedInstance
 
-_SLACK = 2  # facts hold for graphs up to this many times larger or smaller
+SLACK = 2  # facts hold for graphs up to this many times larger or smaller
 
 
 class Sizes(NamedTuple):
@@ -34,7 +34,7 @@ class Sizes(NamedTuple):
 
     def cover(self, smallest: int, largest: int) -> bool:
         """Return whether graphs of these sizes are close to those examined."""
-        return self.smallest <= _SLACK * smallest and largest <= _SLACK * self.largest
+        return self.smallest <= SLACK * smallest and largest <= SLACK * self.largest
 
     def joined(self, other: Sizes) -> Sizes:
         """Return the sizes that cover both."""

@@ -128,7 +128,7 @@ class BatchedEngine:
 
     def fits_two(self, instance: PreparedInstance) -> bool:
         """Return whether two candidates of an instance fit into one call."""
-        return 2 * _row_cost(instance) <= self.max_batch_nodes
+        return 2 * row_size(instance) <= self.max_batch_nodes
 
     def fit(self, requests: Sequence[Request]) -> None:
         """Lower the size of batches to what fits into the memory budget.
@@ -138,8 +138,8 @@ class BatchedEngine:
         """
         if self._memory is None or not requests:
             return
-        largest = max(requests, key=lambda request: _row_cost(request.instance))
-        cost, mixes = _row_cost(largest.instance), not self.one_call_each(largest.instance)
+        largest = max(requests, key=lambda request: row_size(request.instance))
+        cost, mixes = row_size(largest.instance), not self.one_call_each(largest.instance)
         kind = ("batched", "together" if mixes else "alone", *largest.instance.signature)
         wanted = max(cost, _ENOUGH_NODES)
         if self._memory.needs_weighing(kind, cost, wanted):
@@ -152,7 +152,7 @@ class BatchedEngine:
 
     def _probe(self, request: Request) -> int:
         """Evaluate a few candidates and return how many nodes they had."""
-        cost, mixes = _row_cost(request.instance), not self.one_call_each(request.instance)
+        cost, mixes = row_size(request.instance), not self.one_call_each(request.instance)
         count = min(len(request), max(1, PROBE // cost)) if mixes else 1
         self._run([Chunk(request, 0, count)])
         return count * cost
@@ -171,7 +171,7 @@ class BatchedEngine:
         batch: list[Chunk] = []
         room, in_batch = self.max_batch_nodes, None
         for request in requests:
-            cost, start = _row_cost(request.instance), 0
+            cost, start = row_size(request.instance), 0
             reads = self._reads(request.instance)
             alone = self.one_call_each(request.instance)
             while start < request.size:
@@ -246,7 +246,8 @@ def _joined(rows: list[Tensor]) -> Tensor:
     return rows[0] if len(rows) == 1 else torch.cat(rows)
 
 
-def _row_cost(instance: PreparedInstance) -> int:
+def row_size(instance: PreparedInstance) -> int:
+    """Return the size of one candidate of an instance, in nodes."""
     edges = instance.groups.index.numel() // _EDGES_PER_NODE
     return max(1, instance.num_nodes, edges)
 
