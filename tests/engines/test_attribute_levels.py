@@ -96,11 +96,9 @@ def test_settle_levels_of_equal_entries_tell_nothing_about_another_graph(togethe
     even.vec = torch.ones(9, dtype=torch.double)
     options: dict[str, Any] = {"return_type": "raw"}
     assert_vector_stays(model, eigsearch.explain(model, even, **options))
+    graphs = [even, uneven] if together else [uneven]
     with pytest.raises(InputError, match="levels="):
-        if together:
-            list(eigsearch.explain_dataset(model, [even, uneven], **options))
-        else:
-            eigsearch.explain(model, uneven, **options)
+        list(eigsearch.explain_dataset(model, graphs, **options))
 
 
 @ENGINES

@@ -1,27 +1,31 @@
 """Find the caches of a model: where it stores results, for example by the shape of a graph.
 
 Such a result belongs to another graph before long, so it is forgotten after each call. Numbers in
-a list are a log as a rule, which users read afterwards; they are left alone.
+a list, and counters of a closure, are a log as a rule, which users read afterwards; they are left
+alone.
 """
 
 from __future__ import annotations
 
 import dis
+from collections import deque
 from collections.abc import Iterator, MutableMapping, Sequence
 from functools import lru_cache
 from operator import is_
-from types import CodeType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 import torch
 
 from eigsearch._utils.code_digest import is_own
+from eigsearch.inference.model_fingerprint import contents
 from eigsearch.inference.model_modules import is_holder, own_attributes, read_by
 
-Cache = MutableMapping[Any, Any] | list[Any]
+Cache = MutableMapping[Any, Any] | list[Any] | deque[Any]
 
 _MOST = 4_096  # larger dicts and lists are not treated as caches
+_CONTAINERS = (dict, list, deque)
 _ARRAYS = (torch.Tensor, np.ndarray)
 _COMPUTED = (*_ARRAYS, bool, int, float, type(None))
 
@@ -43,6 +47,33 @@ class GlobalVariables(MutableMapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self._names if name in self._around)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class ClosureVariables(MutableMapping[str, Any]):
+    """The variables around a function that it assigns to (`nonlocal mean`), but for counters."""
+
+    def __init__(self, cells: dict[str, CellType]) -> None:
+        self._cells = cells
+
+    def __getitem__(self, name: str) -> Any:
+        return contents(self._cells[name])
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._cells[name].cell_contents = value
+
+    def __delitem__(self, name: str) -> None:
+        self._cells[name].cell_contents = None
+
+    def clear(self) -> None:
+        """Set all to None, as variables of a closure cannot be removed."""
+        for name in list(self):
+            del self[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._cells if not isinstance(self[name], (int, float)))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -90,25 +121,29 @@ def caches_of(modules: Sequence[torch.nn.Module], called: Any) -> list[Cache]:
     functions = list(_functions([called, *found]))
     around = [v for function in functions for v in read_by(function) if _is_computed(v)]
     around += [vars(function) for function in functions]
-    return [*_inside([called, *found]), *around, *_assigned_by(functions)]
+    closures = [ClosureVariables(cells) for f in functions if (cells := _assigned_cells(f))]
+    return [*_inside([called, *found]), *around, *_assigned_by(functions), *closures]
 
 
 def _inside(values: Sequence[Any]) -> Iterator[Cache]:
-    """Yield all dicts and lists in values, in nested ones and in users' objects."""
+    """Yield all containers in values, in nested ones and in users' objects."""
     waiting, seen = list(values), set[int]()
     while waiting and len(seen) <= _MOST:
         value = waiting.pop()
-        if id(value) in seen or not (isinstance(value, (dict, list)) or is_holder(value)):
+        if id(value) in seen or not (isinstance(value, (*_CONTAINERS, tuple)) or is_holder(value)):
             continue
         seen.add(id(value))
+        if isinstance(value, tuple):  # which cannot change, but what it holds can
+            waiting += value[:_MOST]
+            continue
         for cache in _parts(value):
-            waiting += cache if isinstance(cache, list) else cache.values()
+            waiting += cache.values() if isinstance(cache, MutableMapping) else cache
             yield cache
 
 
 def _parts(value: Any) -> list[Cache]:
     """Return a dict or a list as it is, and an object as its attributes."""
-    if isinstance(value, (dict, list)):
+    if isinstance(value, _CONTAINERS):
         return [value] if len(value) <= _MOST else []
     held: list[Cache] = [vars(value)] if hasattr(value, "__dict__") else []
     return [*held, Slots(value)] if hasattr(type(value), "__slots__") else held
@@ -116,12 +151,12 @@ def _parts(value: Any) -> list[Cache]:
 
 def items_of(cache: Cache) -> Any:
     """Return the items of a cache, for `restore_items`."""
-    return list(cache) if isinstance(cache, list) else dict(cache)
+    return dict(cache) if isinstance(cache, MutableMapping) else list(cache)
 
 
 def restore_items(cache: Cache, kept: Any) -> None:
     """Restore the items of a cache; numbers appended to a list stay, since they are a log."""
-    if isinstance(cache, list):
+    if isinstance(cache, (list, deque)):
         if any(isinstance(item, _ARRAYS) for item in cache):
             _undo_arrays(cache, kept)
     elif len(cache) != len(kept) or not all(map(is_, cache.values(), kept.values())):
@@ -129,8 +164,12 @@ def restore_items(cache: Cache, kept: Any) -> None:
         cache.update(kept)
 
 
-def _undo_arrays(cache: list[Any], kept: list[Any]) -> None:
+def _undo_arrays(cache: list[Any] | deque[Any], kept: list[Any]) -> None:
     """Remove tensors from a list that it did not hold at the same position before."""
+    if isinstance(cache, deque):  # whose items move when others come
+        cache.clear()
+        cache.extend(kept)
+        return
     added = [item for item in cache[len(kept) :] if not isinstance(item, _ARRAYS)]
     pairs = zip(cache, kept, strict=False)
     old = [before if isinstance(now, _ARRAYS) else now for now, before in pairs]
@@ -159,13 +198,20 @@ def _assigned_by(functions: Sequence[FunctionType]) -> list[GlobalVariables]:
     return [GlobalVariables(around[key], sorted(found)) for key, found in names.items() if found]
 
 
+def _assigned_cells(function: FunctionType) -> dict[str, CellType]:
+    """Return the variables around a function that it assigns to, by name."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    names = _assigned_names(function.__code__, "STORE_DEREF") if cells else frozenset()
+    return {name: cell for name, cell in cells.items() if name in names}
+
+
 @lru_cache(maxsize=1024)
-def _assigned_names(code: CodeType) -> frozenset[str]:
-    """Return the global variables that code and the functions inside it assign to."""
-    found = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_GLOBAL"}
+def _assigned_names(code: CodeType, operation: str = "STORE_GLOBAL") -> frozenset[str]:
+    """Return the variables around code that it and the functions inside it assign to."""
+    found = {i.argval for i in dis.get_instructions(code) if i.opname == operation}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            found |= _assigned_names(constant)
+            found |= _assigned_names(constant, operation)
     return frozenset(found)
 
 
