@@ -68,3 +68,9 @@ def test_imported_files_are_those_of_the_package_alone() -> None:
     names = {file.name for file in imported_files(module, package)}
     assert {"sweep.py", "curve.py", "sizes.py"} <= names
     assert "ranking.py" not in names
+
+
+def test_imported_files_hold_modules_imported_by_name_from_their_package() -> None:
+    module = "eigsearch.explainers.decomposition.relevance.linearized"
+    names = {file.name for file in imported_files(module, "eigsearch.explainers")}
+    assert {"linearized.py", "operations.py", "rules.py"} <= names

@@ -62,3 +62,6 @@ def _add_imports(module: str, package: str, found: set[str]) -> None:
     for node in ast.walk(ast.parse(inspect.getsource(import_module(module)))):
         if isinstance(node, ast.ImportFrom) and node.module:
             _add_imports(node.module, package, found)
+            for name in (f"{node.module}.{alias.name}" for alias in node.names):
+                if name in sys.modules:  # a module, and not something that one defines
+                    _add_imports(name, package, found)
