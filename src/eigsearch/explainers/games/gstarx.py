@@ -48,7 +48,11 @@ class GStarX(Method):
         score_type=ScoreType.SIGNED,
         faithful_to="the paper",
         cost="one prediction per connected coalition",
-        deviations=("payoff less that of zero features, not less its mean over a data set",),
+        deviations=(
+            "payoff less that of zero features, not less its mean over a data set",
+            "larger graphs are sampled by connected sets grown from each node, unless `sampling` "
+            "says otherwise",
+        ),
         tasks=("graph",),
         needs=("node features",),
         seeded=True,

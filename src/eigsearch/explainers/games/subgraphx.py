@@ -27,11 +27,12 @@ class SubgraphX(Method):
     The search starts from all nodes. A step drops one of `expand_atoms` nodes, chosen by
     degree, and keeps the largest component (that of the explained node, for a node task); a rollout
     ends at `min_atoms` nodes. Among children it takes the largest Q + c_puct · P · √ΣN / (1 + N),
-    where the reward P is the set's Shapley value within `local_radius`, estimated from `samples`
-    coalitions. `absent` says what happens to nodes outside a coalition: `"split"` removes their
-    edges, as the authors' benchmark does, `"zero"` sets their features to zero. `expand` says which
-    nodes are dropped first: those of the `"lowest"` degree, or of the `"highest"`, as the authors
-    do on sets of Barabási–Albert graphs. The explained node is in every coalition.
+    where the reward P is the set's Shapley value among nodes within `local_radius` − 1 hops,
+    estimated from `samples` coalitions. `absent` says what happens to nodes outside a coalition:
+    `"split"` removes their edges, as the authors' benchmark does, `"zero"` sets their features to
+    zero. `expand` says which nodes are dropped first: those of the `"lowest"` degree, or of the
+    `"highest"`, as the authors do on sets of Barabási–Albert graphs. The explained node is in every
+    coalition.
 
     The published answer at a size limit is the best-rewarded set of at most that many nodes. Here
     a node's score is the share of all size limits whose answer holds it.

@@ -41,7 +41,8 @@ class TreeOptions(Protocol):
 
     Attributes:
         c_puct: The weight of exploration.
-        local_radius: How far from a set players are; nodes beyond are in every coalition.
+        local_radius: One more than how many hops from a set players are, as the authors count;
+            nodes beyond are in every coalition.
         samples: Coalitions per reward.
         seed: The seed of the coalitions.
     """

@@ -52,7 +52,10 @@ class PGMExplainer(Method):
         score_type=ScoreType.P_VALUE,
         faithful_to="the authors' code, its faults corrected",
         cost="`samples` predictions for a node, twice as many for a graph",
-        deviations=("ranks all nodes instead of cutting at p < 0.05",),
+        deviations=(
+            "ranks all nodes instead of cutting at p < 0.05",
+            "graph tasks: zero takes the place of the mean where all nodes have equal features",
+        ),
         needs=("node features",),
         seeded=True,
         color="purple",

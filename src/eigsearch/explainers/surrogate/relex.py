@@ -71,7 +71,7 @@ class RelEx(Method):
         self.seed = seed
 
     def rank(self, model: Any, data: Data, target: int, node: int | None) -> Tensor:
-        """Return the mask of each edge, zero for edges that the model does not see."""
+        """Return the mask of each edge, the lowest one for edges that the model does not see."""
         explained = require_node(node, self.name)
         with evaluate_node_masks(model, data, target, explained) as evaluator:
             groups = evaluator.instance.groups

@@ -61,7 +61,11 @@ class RCExplainer(Method):
         score_type=ScoreType.LOGIT,
         faithful_to="the paper",
         cost="one forward pass, after training",
-        deviations=("temperature falls from 5 to 0.5, where GNN-X-Bench lets it rise",),
+        deviations=(
+            "temperature falls from 5 to 0.5, where GNN-X-Bench lets it rise",
+            "one region of planes for each class",
+            "size and entropy are taken over groups of edges, not over all pairs of nodes",
+        ),
         trains=True,
         needs=("gradients", "PyG layers", "embeddings", "a head", SEVERAL_CLASSES),
         seeded=True,
