@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 
 import networkx as nx
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 LENGTH = 60.0  # the usual length of a link, in picture units
 _SEED = 7
 _MOST_EXACT = 160  # nodes up to which Kamada-Kawai is fast enough
 _SPACING = 1.3 * LENGTH
+_ONE_THREAD = Lock()  # limits that overlap would restore each other's
 
 Positions = np.ndarray  # [n, 2]
 
@@ -21,7 +24,10 @@ def layout(count: int, pairs: Sequence[tuple[int, int]]) -> Positions:
     graph.add_nodes_from(range(count))
     graph.add_edges_from(pairs)
     parts = sorted(nx.connected_components(graph), key=lambda part: (-len(part), min(part)))
-    blocks = [_component(graph.subgraph(sorted(part)).copy()) for part in parts]
+    import scipy.optimize  # noqa: F401  # its threads can be limited once it is loaded
+
+    with _ONE_THREAD, threadpool_limits(1, "blas"):  # the steps are too short to share
+        blocks = [_component(graph.subgraph(sorted(part)).copy()) for part in parts]
     positions = np.zeros((count, 2))
     for part, block in zip(parts, pack(blocks), strict=True):
         positions[sorted(part)] = block
