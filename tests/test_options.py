@@ -65,6 +65,11 @@ def test_options_value_of_another_kind_is_told_in_a_sentence(name: str, value: A
         Options(**{name: value})
 
 
+def test_options_nodes_to_explain_given_as_another_option_are_told_where_they_belong() -> None:
+    with pytest.raises(InputError, match=r"got \[0, 1, .*\.\.\.\]\)\. .* passed as `node`"):
+        Options(nodes=list(range(200)))
+
+
 def test_options_limit_may_be_written_as_a_power_of_ten() -> None:
     assert Options(max_memory=4e9).max_memory == 4_000_000_000
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -175,7 +176,8 @@ class Options:
             )
         if self.nodes not in ("induced", "keep"):
             raise InputError(
-                f"Expected `nodes` to be 'induced' or 'keep' (got {self.nodes!r}). Choose one."
+                f"Expected `nodes` to be 'induced' or 'keep' (got {reprlib.repr(self.nodes)}). "
+                "Choose one; the nodes to explain are passed as `node`."
             )
         if self.target_link not in ("keep", "drop"):
             raise InputError(
