@@ -44,7 +44,7 @@ class Weighed:
 
 def test_memory_budget_rows_follow_from_what_some_of_them_took() -> None:
     budget = MemoryBudget(1_000_000, Weighed())
-    budget.weigh(("any",), 100, lambda: torch.zeros(1_000, 25).add(1).size(0))
+    budget.weigh(("any",), 100, 1_000, lambda _: torch.zeros(1_000, 25).add(1).size(0))
     assert 3_000 < budget.rows(("any",)) <= 1_000_000 // 250  # 200 bytes each, and slack
     assert not budget.needs_weighing(("any",), 500, 1_000)
     assert budget.needs_weighing(("any",), 5_000, 1_000)  # a graph of another order
@@ -53,11 +53,33 @@ def test_memory_budget_rows_follow_from_what_some_of_them_took() -> None:
 def test_memory_budget_too_small_names_the_smallest_that_works() -> None:
     model = Weighed()
     tight = MemoryBudget(1_000, model)
-    tight.weigh(("any",), 100, lambda: torch.zeros(1_000, 25).add(1).size(0))
+    tight.weigh(("any",), 100, 1_000, lambda _: torch.zeros(1_000, 25).add(1).size(0))
     with pytest.raises(MemoryBudgetError, match=r"got 1,000 bytes.*Pass at least") as refused:
         tight.check(("any",), 10_000)
     enough = MemoryBudget(refused.value.smallest, model)  # which finds what was weighed
     enough.check(("any",), 10_000)
+
+
+def test_memory_of_a_run_is_counted_once_and_not_for_each_row() -> None:
+    def compute(copies: int) -> int:  # a megabyte at once, and 200 bytes for each of ten rows
+        return (torch.zeros(250_000), torch.zeros(10 * copies, 25).add(1))[1].size(0)
+
+    budget = MemoryBudget(4_000_000, Weighed())
+    budget.weigh(("any",), 10, 1_000, compute)
+    assert budget.rows(("any",)) > 1_000  # at a megabyte for each ten, 30
+    assert budget.rows(("any",)) <= 3_000_000 // 200
+
+
+def test_memory_is_measured_again_once_more_rows_are_wanted_than_seem_to_fit() -> None:
+    def compute(copies: int) -> int:
+        return (torch.zeros(250_000), torch.zeros(10 * copies, 25).add(1))[1].size(0)
+
+    budget = MemoryBudget(4_000_000, Weighed())
+    budget.weigh(("any",), 10, 10, compute)  # too few rows to tell a run from its rows
+    assert not budget.needs_weighing(("any",), 10, 10)
+    assert budget.needs_weighing(("any",), 10, 1_000)
+    budget.weigh(("any",), 10, 1_000, compute)
+    budget.check(("any",), 1_000)
 
 
 def regular(edges: int) -> Data:
@@ -181,3 +203,17 @@ def test_budget_of_small_graphs_means_smaller_batches_and_the_same_answer(
     tight = eigsearch.explain(model, data, engine=engine, max_memory=budget)
     assert torch.equal(free.edge_mask, tight.edge_mask)
     torch.testing.assert_close(free.edge_score, tight.edge_score, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(("engine", "enough"), [("batched", 1_000_000), ("incremental", 4_000_000)])
+@pytest.mark.parametrize("pool", ["max", None])
+def test_budget_of_a_small_graph_need_not_hold_the_rows_of_a_large_one(
+    engine: str, enough: int, pool: str | None
+) -> None:
+    where = {} if pool else {"node": 5}  # whose neighbourhood has six nodes
+    options = {"engine": engine, "max_memory": enough, **where}
+    found = eigsearch.explain(make_net("GINE", pool), house(), **options)
+    assert found.engine == engine
+    assert torch.equal(
+        found.edge_mask, eigsearch.explain(make_net("GINE", pool), house(), **where).edge_mask
+    )

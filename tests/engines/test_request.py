@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from eigsearch.candidates import LeaveOneOut
-from eigsearch.engines.request import Chunk, Request
+from eigsearch.candidates import FullGraph, LeaveOneOut
+from eigsearch.engines.request import Chunk, Request, rows_of_removals
 
 INSTANCE: Any = None  # a chunk does not look at what it is about
 
@@ -26,3 +27,11 @@ def test_split_chunk_is_halved_until_one_candidate_is_left(
 
 def test_len_of_a_request_is_the_number_of_its_candidates() -> None:
     assert len(Request(INSTANCE, LeaveOneOut(9))) == 9
+
+
+def test_rows_of_removals_count_each_graph_once_with_all_of_its_groups() -> None:
+    small = SimpleNamespace(num_nodes=4, groups=SimpleNamespace(count=3))
+    large = SimpleNamespace(num_nodes=9, groups=SimpleNamespace(count=10))
+    asked: Any = [(small, LeaveOneOut(3)), (large, FullGraph(10)), (small, FullGraph(3))]
+    requests = [Request(instance, candidates) for instance, candidates in asked]
+    assert rows_of_removals(requests, lambda graph: graph.num_nodes) == 4 * 4 + 9 * 11

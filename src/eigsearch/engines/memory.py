@@ -94,8 +94,8 @@ def measure_peak_bytes(compute: Callable[[], Result]) -> tuple[Result, int]:
 class MemoryBudget:
     """Converts a number of bytes into the number of rows that fit.
 
-    The bytes per row are measured for each model and kind of computation, and cached for later
-    calls with the same model.
+    What rows take is measured for each model and kind of computation, and cached for later calls
+    with the same model.
 
     Args:
         max_memory: The bytes that a computation may take.
@@ -108,28 +108,49 @@ class MemoryBudget:
 
     def rows(self, kind: Kind) -> int:
         """Return how many rows of a kind fit, at least one."""
-        return max(1, int(self.max_memory / self._known[kind].bytes_per_row))
+        weight = self._known[kind]
+        return max(1, int((self.max_memory - weight.fixed) / weight.bytes_per_row))
 
     def needs_weighing(self, kind: Kind, size: int, rows: int) -> bool:
-        """Return whether the bytes per row have to be measured, or measured again."""
+        """Return whether what rows take has to be measured, or measured again."""
         weight = self._known.get(kind)
         if weight is None or weight.size * _LARGER < size:
             return True
-        return self.rows(kind) < rows and weight.size < size
+        return self.rows(kind) < rows and (weight.size < size or weight.wanted < rows)
 
-    def weigh(self, kind: Kind, size: int, compute: Callable[[], int]) -> None:
-        """Measure the bytes per row of a computation, which returns how many rows it had.
+    def weigh(
+        self,
+        kind: Kind,
+        size: int,
+        wanted: int,
+        compute: Callable[[int], int],
+        heaviest: float = 1.0,
+    ) -> None:
+        """Measure what rows of a computation take.
 
-        Run it once before: what a first call allocates and keeps does not belong to its rows.
+        What a run takes however many rows it has would count for each row if those are few. So
+        few rows are measured twice: as they are, and with as many copies as make them many.
+
+        Args:
+            kind: The kind of computation.
+            size: The nodes of its graph.
+            wanted: How many rows are measured at most, unless one copy has more.
+            compute: Computes so many copies of some rows, and returns how many rows that were. Run
+                it once before: what a first call allocates and keeps does not belong to its rows.
+            heaviest: The bytes of a row of any computation of this kind, per byte of these rows.
         """
-        rows, taken = measure_peak_bytes(compute)
-        self._known[kind] = Weight(size, max(taken, 1) / max(rows, 1))
+        fixed, (rows, taken) = 0, measure_peak_bytes(lambda: compute(1))
+        copies = wanted // max(rows, 1)
+        if copies > 1:
+            fixed, (rows, taken) = taken, measure_peak_bytes(lambda: compute(copies))
+        self._known[kind] = Weight(size, wanted, fixed, heaviest * max(taken, 1) / max(rows, 1))
 
     def check(self, kind: Kind, rows: int) -> None:
         """Raise MemoryBudgetError with the smallest sufficient budget if rows do not fit."""
         if self.rows(kind) >= rows:
             return
-        smallest = _rounded_up(self._known[kind].bytes_per_row * rows)
+        weight = self._known[kind]
+        smallest = _rounded_up(weight.fixed + weight.bytes_per_row * rows)
         raise MemoryBudgetError(
             "Expected `max_memory` to hold the states of this graph and enough candidates at a "
             f"time (got {self.max_memory:,} bytes). Pass at least max_memory={smallest:_}; with "
@@ -144,9 +165,11 @@ def memory_budget(max_memory: int | None, model: Any) -> MemoryBudget | None:
 
 
 class Weight(NamedTuple):
-    """The bytes per row, and the nodes of the graph that they were measured with."""
+    """The bytes of a run and of each row, and the nodes and rows they were measured for."""
 
     size: int
+    wanted: int
+    fixed: int
     bytes_per_row: float
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -45,3 +46,12 @@ class Chunk:
         """Return the candidates as up to `parts` chunks of similar size, none empty."""
         ends = [self.start + len(self) * part // parts for part in range(parts + 1)]
         return [Chunk(self.request, start, stop) for start, stop in pairwise(ends) if stop > start]
+
+
+def rows_of_removals(requests: Sequence[Request], size: Callable[[PreparedInstance], int]) -> int:
+    """Return how many rows the graphs of requests have, alone and without each of their groups.
+
+    A memory budget need not hold more rows at a time, however small the graphs are.
+    """
+    graphs = {id(request.instance): request.instance for request in requests}.values()
+    return sum(size(graph) * (1 + graph.groups.count) for graph in graphs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -20,7 +21,7 @@ from eigsearch.engines.batched.disjoint_union import (
 )
 from eigsearch.engines.batched.model_input import model_input, whole_input
 from eigsearch.engines.memory import PROBE, memory_budget
-from eigsearch.engines.request import Chunk, Request
+from eigsearch.engines.request import Chunk, Request, rows_of_removals
 from eigsearch.errors import ModelError
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import check_finite
@@ -141,21 +142,22 @@ class BatchedEngine:
         largest = max(requests, key=lambda request: row_size(request.instance))
         cost, mixes = row_size(largest.instance), not self.one_call_each(largest.instance)
         kind = ("batched", "together" if mixes else "alone", *largest.instance.signature)
-        wanted = max(cost, _ENOUGH_NODES)
-        if self._memory.needs_weighing(kind, cost, wanted):
+        wanted = max(cost, min(_ENOUGH_NODES, rows_of_removals(requests, row_size)))
+        most = wanted if mixes else cost
+        if self._memory.needs_weighing(kind, cost, most):
             self._probe(largest)
-            self._memory.weigh(kind, cost, lambda: self._probe(largest))
+            self._memory.weigh(kind, cost, most, partial(self._probe, largest))
         several = any(len(request) > 1 for request in requests)
         if several and (mixes or cost == wanted):  # else calls are as small as they can be
             self._memory.check(kind, wanted)
         self.max_batch_nodes = min(self.max_batch_nodes, self._memory.rows(kind))
 
-    def _probe(self, request: Request) -> int:
-        """Evaluate a few candidates and return how many nodes they had."""
+    def _probe(self, request: Request, copies: int = 1) -> int:
+        """Evaluate copies of a few candidates and return how many nodes they had."""
         cost, mixes = row_size(request.instance), not self.one_call_each(request.instance)
         count = min(len(request), max(1, PROBE // cost)) if mixes else 1
-        self._run([Chunk(request, 0, count)])
-        return count * cost
+        self._run([Chunk(request, 0, count)] * copies)
+        return copies * count * cost
 
     def _check_width(self, rows: Tensor) -> None:
         """Raise ModelError if the number of scores depends on the graph."""

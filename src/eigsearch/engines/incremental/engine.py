@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 from traceback import clear_frames
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -29,7 +30,7 @@ from eigsearch.engines.incremental.index.timelines import toggles
 from eigsearch.engines.incremental.model_run import run_model
 from eigsearch.engines.incremental.packing import Packing, expected_rows, rows_wanted
 from eigsearch.engines.memory import memory_budget
-from eigsearch.engines.request import Chunk, Request
+from eigsearch.engines.request import Chunk, Request, rows_of_removals
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import check_finite
 from eigsearch.inputs.instance import PreparedInstance
@@ -118,17 +119,19 @@ class IncrementalEngine:
         if self._memory is None:
             return
         largest = max((r.instance for r in requests), key=lambda instance: instance.num_nodes)
-        kind, wanted = ("incremental", *largest.signature), rows_wanted(largest.num_nodes)
+        kind = ("incremental", *largest.signature)
+        possible = rows_of_removals(requests, lambda instance: instance.num_nodes)
+        wanted = min(rows_wanted(largest.num_nodes), possible)
         if self._memory.needs_weighing(kind, largest.num_nodes, wanted):
             self._packing.limit_rows(wanted)
-            probe = self._probe(largest, wanted)
-            self._memory.weigh(kind, largest.num_nodes, lambda: self._rows_to_count(probe))
+            compute = partial(self._rows_of_copies, self._probe(largest, wanted))
+            self._memory.weigh(kind, largest.num_nodes, wanted, compute, _HEAVIEST)
         if any(len(request) > 1 for request in requests):
             self._memory.check(kind, wanted)
         self._packing.limit_rows(self._memory.rows(kind))
 
     def _probe(self, instance: PreparedInstance, wanted: int) -> Chunk:
-        """Return a chunk of about `wanted` rows, after computing it once."""
+        """Return a chunk of at most about `wanted` rows, after computing it once."""
         request = Request(instance, LeaveOneOut(instance.groups.count))
         expected = expected_rows(request, self.layers(instance)).widest
         chunk = Chunk(request, 0, max(1, min(len(request), len(request) * wanted // expected)))
@@ -141,9 +144,9 @@ class IncrementalEngine:
                 clear_frames(error.__traceback__)
             chunk = chunk.split()[0]
 
-    def _rows_to_count(self, probe: Chunk) -> int:
-        """Compute a chunk; return its rows, counted as if they were of the heaviest kind."""
-        return int(self._compute([probe])[1].widest / _HEAVIEST)
+    def _rows_of_copies(self, probe: Chunk, copies: int) -> int:
+        """Compute copies of a chunk, and return how many rows they have."""
+        return self._compute([probe] * copies)[1].widest
 
     def _run(self, chunks: list[Chunk]) -> list[Tensor]:
         """Return the outputs of each chunk; those that exceed the budget run in parts."""
