@@ -87,6 +87,24 @@ def test_flip_link_drop_never_counts_the_link_itself() -> None:
     assert pairs_of(found) == pairs_of(kept)
 
 
+@pytest.mark.parametrize(("link", "change"), [((0, 2), "added"), ((0, 3), "removed")])
+def test_flip_link_by_its_own_edge_says_so(link: tuple[int, int], change: str) -> None:
+    model, data = balanced(link), graph()
+    with torch.no_grad():
+        model.head.bias -= 0.07 / 4
+    options = {"link": link, "add": True, "search": "exhaustive", "max_size": 1}
+    answers = eigsearch.flip(model, data, answers=50, **options)
+    assert isinstance(answers, list)
+    noted = [answer for answer in answers if "is the link itself" in answer.sentence()]
+    assert [pairs_of(answer) for answer in noted] == [frozenset([link])]
+    assert getattr(noted[0], change).numel() > 0
+    assert len(answers) > 1  # others do without
+    dropped = eigsearch.flip(model, data, answers=50, target_link="drop", **options)
+    assert isinstance(dropped, list)
+    assert all("is the link itself" not in answer.sentence() for answer in dropped)
+    assert frozenset([link]) not in map(pairs_of, dropped)
+
+
 def test_flip_dataset_links_are_those_of_single_calls() -> None:
     model, links = balanced((0, 5)), torch.tensor([[0, 8], [5, 1]])
     for workers in (None, 2):

@@ -19,6 +19,7 @@ from eigsearch.counterfactual.search import SEARCHES, Flip, Space
 from eigsearch.counterfactual.toggles import Toggles
 from eigsearch.errors import InputError
 from eigsearch.explanation.build import Provenance
+from eigsearch.explanation.notes import holds_link
 from eigsearch.inference.output_type import OutputType, resolve_target
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.search import Curve
@@ -118,14 +119,27 @@ class Question:
         target = self.original.target
         _, prediction = resolve_target(self.output_type, output[0], target.index)
         added = self.toggles.added(toggles).to(self.original.data.edge_index.device)
+        notes = [self._note_on_link(toggles), *self.provenance.notes]
         changed = {
             "added": added,
             "prediction_after": prediction,
             "value_after": float(target.value(phi)[0]),
             "flipped": True,
-            "note": " ".join(self.provenance.notes),
+            "note": " ".join(filter(None, notes)),
         }
         return self._make(self.toggles.removed(toggles), score, phi, alone, changed)
+
+    def _note_on_link(self, toggles: np.ndarray) -> str:
+        """Return a note if these toggles remove or add the link whose prediction changes."""
+        added = self.toggles.added(toggles).t().tolist()
+        keep = self._kept(self.toggles.removed(toggles))
+        ends = set(self.original.source_anchors)
+        joins = len(self.original.anchors) == 2 and any(set(pair) == ends for pair in added)
+        if not (joins or holds_link(self.original, keep)):
+            return ""
+        return (
+            "Among the changed edges is the link itself; target_link='drop' looks for others only."
+        )
 
     def _without_answer(self, score: Tensor, phi: Tensor, alone: Tensor) -> FlipExplanation:
         """Return the explanation that says that there is no answer."""
@@ -146,8 +160,7 @@ class Question:
         changed: dict[str, Any],
     ) -> FlipExplanation:
         original, target = self.original, self.original.target
-        keep = torch.zeros(original.groups.count, dtype=torch.bool)
-        keep[torch.from_numpy(removed)] = True
+        keep = self._kept(removed)
         found = Curve.of(target, original.phi_full, keep.sum()[None], alone, phi)
         return FlipExplanation(
             data=original.source,
@@ -171,6 +184,12 @@ class Question:
             **level_of(original.anchors).subject(original.named_anchors),
             **changed,
         )
+
+    def _kept(self, removed: np.ndarray) -> Tensor:
+        """Return the mask over groups that marks those that are removed."""
+        keep = torch.zeros(self.original.groups.count, dtype=torch.bool)
+        keep[torch.from_numpy(removed)] = True
+        return keep
 
     def _scores(self, full: float, alone: np.ndarray) -> Tensor:
         """Return by how much the removal of each group lowers the margin."""

@@ -59,18 +59,23 @@ def _failing_half(plus: float, minus: float) -> str:
 
 def note_on_link(instance: PreparedInstance, keep: Tensor) -> str:
     """Return a note if the explanation of a link contains the link itself."""
-    if len(instance.anchors) != 2:
-        return ""
-    one, other = instance.anchors
-    source, target, group = instance.edge_arrays
-    forth = (source == one) & (target == other)
-    own = group[forth | ((source == other) & (target == one))]
-    if not keep.cpu().numpy()[own[own >= 0]].any():
+    if not holds_link(instance, keep):
         return ""
     return (
         "Among these edges is the link itself; target_link='drop' explains what predicts it "
         "without."
     )
+
+
+def holds_link(instance: PreparedInstance, keep: Tensor) -> bool:
+    """Return whether groups of edges contain the link that is explained."""
+    if len(instance.anchors) != 2:
+        return False
+    one, other = instance.anchors
+    source, target, group = instance.edge_arrays
+    forth = (source == one) & (target == other)
+    own = group[forth | ((source == other) & (target == one))]
+    return bool(keep.cpu().numpy()[own[own >= 0]].any())
 
 
 def _note_on_regression(gain: float, search: str, unit: str) -> str:
