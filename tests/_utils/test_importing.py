@@ -17,6 +17,7 @@ from eigsearch.errors import InputError
     [
         ("x = 1\ndef (:\n", r"SyntaxError: invalid syntax; .*broken\.py, line 2"),
         ("\nraise ValueError('no\\nway')\n", r"ValueError: no; .*broken\.py, line 2"),
+        ("raise ValueError\n", r"got ValueError; .*broken\.py, line 1"),
         ("import not_a_package\n", r"No module named 'not_a_package'; .*broken\.py, line 1"),
         ("import sys\nsys.exit(0)\n", r"SystemExit: 0; .*broken\.py, line 2"),
     ],

@@ -83,6 +83,10 @@ def nothing_is_written(own: Path):
         (("--data", "mine.pt", "--model", "mynet:Nat"), "Did you mean Net"),
         (("--data", "mine.pt", "--model", "mynet:Net", "--model-args", "[1]"), "JSON object"),
         (("--data", "mine.pt", "--model", "mynet:Net", "--model-args", '{"no": 1}'), "mynet:Net"),
+        (
+            ("--data", "mine.pt", "--model", "mynet:Net", "--model-args", '{"hidden": -1}'),
+            "mynet:Net to make a model (got RuntimeError: Trying to create tensor with negative",
+        ),
         (("--data", "mine.pt", "--model", "mynet:Net", "--weights", "none.pt"), "none.pt"),
         (("--data", "mine.pt", "--model", "mynet:Net", "--weights", "mynet.py"), "weights"),
         (("--data", "mine.pt", "--model", "mynet:Net", "--weights", "mine.pt"), "weights"),

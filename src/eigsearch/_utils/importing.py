@@ -60,7 +60,7 @@ def module_of_file(path: Path, option: str) -> ModuleType:
         module = importlib.import_module(path.stem)
     except (Exception, SystemExit) as error:  # whatever the file does when it is read
         raise InputError(
-            f"Expected {option} to name a file that can be imported (got {_reason(error)}). "
+            f"Expected {option} to name a file that can be imported (got {reason_of(error)}). "
             "Mend the file."
         ) from error
     if Path(str(module.__file__)).resolve() != path.resolve():
@@ -91,12 +91,12 @@ def _module(name: str, option: str) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise InputError(
             f"Expected {option} {name} to name a module that can be imported (got "
-            f"{_reason(error)}). Mend the module."
+            f"{reason_of(error)}). Mend the module."
         ) from error
 
 
-def _reason(error: BaseException) -> str:
-    """Return what went wrong, and in which line of which file."""
+def reason_of(error: BaseException) -> str:
+    """Return what went wrong in code of the user, and in which line of which file."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith("<frozen")]  # not Python's
     said, place = str(error).split("\n")[0], f"{own[-1].filename}, line {own[-1].lineno}"
@@ -104,4 +104,4 @@ def _reason(error: BaseException) -> str:
         if error.filename is None:  # of a file that holds no text
             return f"{type(error).__name__}: {error.msg}"
         said, place = error.msg, f"{error.filename}, line {error.lineno}"
-    return f"{type(error).__name__}: {said}; {place}"
+    return f"{type(error).__name__}{said and f': {said}'}; {place}"

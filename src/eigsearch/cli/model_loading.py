@@ -14,11 +14,11 @@ import torch
 from safetensors.torch import load_file
 
 from eigsearch._utils.file_digest import files_digest
-from eigsearch._utils.importing import import_named
+from eigsearch._utils.importing import import_named, reason_of
 from eigsearch.cli.console import print_note
 from eigsearch.datasets import GraphDataset, names
 from eigsearch.datasets.file_io import is_torch_file, read_safely
-from eigsearch.errors import InputError
+from eigsearch.errors import EigsearchError, InputError
 from eigsearch.models import ModelCard, load_model, zoo
 
 _LONGEST = 300  # characters of torch's message about weights that do not fit
@@ -117,10 +117,17 @@ def _own_model(name: str, weights: Path | None, arguments: str | None) -> torch.
         )
     try:
         model = make(**_parse_arguments(arguments))
+    except EigsearchError:
+        raise
     except TypeError as error:
         raise InputError(
             f"Expected {name} to be built from --model-args (got: {error}). "
             """Pass its arguments as JSON, such as --model-args '{"hidden": 64}'."""
+        ) from error
+    except Exception as error:  # whatever the user's own code does
+        raise InputError(
+            f"Expected {name} to make a model (got {reason_of(error)}). Mend it, or pass other "
+            "--model-args."
         ) from error
     if not isinstance(model, torch.nn.Module):
         raise InputError(
