@@ -82,6 +82,19 @@ def test_typed_graphs_that_are_none_are_told_in_a_sentence(tmp_path):
         datasets.load_file(path)
 
 
+@pytest.mark.parametrize("make", [graph, typed_graph])
+@pytest.mark.parametrize("wrap", [lambda value: value, lambda value: {"inner": value}])
+def test_a_graph_among_its_own_attributes_is_refused(make, wrap, tmp_path):
+    """No text of it, and so no digest, would come to an end."""
+    whole, endless = make(), make()
+    whole.part, endless.part = wrap(make()), wrap(endless)
+    torch.save(whole, tmp_path / "whole.pt")
+    assert len(datasets.load_file(tmp_path / "whole.pt").digest) == 64
+    torch.save(endless, tmp_path / "endless.pt")
+    with pytest.raises(InputError, match=r"graph 0 of .*endless\.pt .*among its own attributes"):
+        datasets.load_file(tmp_path / "endless.pt")
+
+
 def test_graphs_without_classes_are_welcome(tmp_path):
     datasets.save_file([graph(y=None), graph(y=None)], tmp_path / "plain.pt")
     dataset = datasets.load_file(tmp_path / "plain.pt")

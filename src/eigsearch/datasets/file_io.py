@@ -2,14 +2,14 @@
 
 import pickle
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data, HeteroData
-from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+from torch_geometric.data.data import BaseData, DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.feature_store import TensorAttr
 from torch_geometric.data.graph_store import EdgeAttr
 from torch_geometric.data.storage import BaseStorage, EdgeStorage, GlobalStorage, NodeStorage
@@ -128,6 +128,7 @@ def _validated(content: Any, path: Path) -> tuple[Data, ...]:
     for number, graph in enumerate(graphs):
         if isinstance(graph, HeteroData):
             _check_typed(graph, number, path)
+            _check_ends(graph, number, path)
             continue
         if not isinstance(graph, Data):
             raise InputError(
@@ -140,6 +141,7 @@ def _validated(content: Any, path: Path) -> tuple[Data, ...]:
                 f"Expected graph {number} of {path} to be {fault}. Save it again after a call of "
                 "its `validate()`."
             )
+        _check_ends(graph, number, path)
     return graphs
 
 
@@ -153,6 +155,20 @@ def _check_typed(graph: HeteroData, number: int, path: Path) -> None:
         raise InputError(
             f"Expected graph {number} of {path} to have nodes and edges by type (got "
             f"{type(error).__name__}). Save it again after a call of its `validate()`."
+        ) from error
+
+
+def _check_ends(graph: Data | HeteroData, number: int, path: Path) -> None:
+    """Raise InputError if a graph is among its own attributes, so that nothing can write it out."""
+    values = (value for store in graph.stores for value in store.values())
+    if not any(isinstance(value, BaseData | Mapping) for value in values):
+        return
+    try:
+        repr(graph)
+    except RecursionError as error:
+        raise InputError(
+            f"Expected graph {number} of {path} to hold what is not the graph itself (got a graph "
+            "among its own attributes). Remove that attribute and save it again."
         ) from error
 
 
