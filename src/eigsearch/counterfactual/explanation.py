@@ -30,7 +30,8 @@ class FlipExplanation(SubgraphExplanation):
     is no curve: no other sizes were looked at.
 
     Attributes:
-        added: The edges that are added, `[2, A]`.
+        added: The edges that are added, `[2, A]`, each once: where edges are removed with their
+            reverse, that of a new one is added as well.
         value_after: φ after the change: the probability of the class predicted before, or the
             regressed value.
         prediction_after: What the model predicts after the change.
