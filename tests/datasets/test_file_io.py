@@ -82,6 +82,14 @@ def test_typed_graphs_that_are_none_are_told_in_a_sentence(tmp_path):
         datasets.load_file(path)
 
 
+def test_a_graph_without_attributes_is_told_in_a_sentence(tmp_path):
+    data = graph()
+    data.__dict__["_store"] = None
+    torch.save(data, tmp_path / "bare.pt")
+    with pytest.raises(InputError, match=r"graph 0 of .*bare\.pt .* long `edge_index`"):
+        datasets.load_file(tmp_path / "bare.pt")
+
+
 @pytest.mark.parametrize("make", [graph, typed_graph])
 @pytest.mark.parametrize("wrap", [lambda value: value, lambda value: {"inner": value}])
 def test_a_graph_among_its_own_attributes_is_refused(make, wrap, tmp_path):

@@ -174,7 +174,10 @@ def _check_ends(graph: Data | HeteroData, number: int, path: Path) -> None:
 
 def _fault(graph: Data) -> str | None:
     """Return what the graph should have been and is not, or None."""
-    edges = graph.get("edge_index")
+    try:
+        edges = graph.get("edge_index")
+    except Exception:  # the file has something else in the place of attributes
+        edges = None
     if not isinstance(edges, Tensor) or edges.dtype != torch.long or edges.dim() != 2:
         return "a graph with a long `edge_index` [2, E] (got none)"
     if edges.size(0) != 2:
