@@ -54,7 +54,8 @@ def atomic_path(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
                 f"Expected room for {path} on its disk (got: {error.strerror}). Free some and "
                 "repeat the command: what is there is kept, and a run goes on where it stopped."
             ) from error
-        if str(error.filename or temporary) == str(temporary):  # nobody chose that name
+        nameless = str(error.filename or temporary) == str(temporary)  # nobody chose that name
+        if nameless and error.errno is not None:  # else the text is all that the error shows
             error.filename, error.filename2 = str(path), None
         raise
     finally:
