@@ -18,7 +18,7 @@ from eigsearch.engines.model_memory import ModelMemory
 from eigsearch.engines.plain_values import has_plain_values
 from eigsearch.engines.request import Request
 from eigsearch.errors import EigsearchError, ModelError
-from eigsearch.inference.model_call import FeatureMisfitError
+from eigsearch.inference.failed_calls import FeatureMisfitError
 from eigsearch.inference.receptive_field import counted_calls, expected_field, wider_fields
 from eigsearch.inference.target import short_row
 from eigsearch.inputs.computation_graph import WHOLE_GRAPH, ReceptiveField

@@ -16,7 +16,7 @@ from eigsearch.engines.batched.engine import BatchedEngine, row_size
 from eigsearch.engines.model_memory import SLACK, Sizes, sizes_of
 from eigsearch.engines.request import Request
 from eigsearch.errors import EigsearchError, MemoryBudgetError
-from eigsearch.inference.model_call import FeatureMisfitError
+from eigsearch.inference.failed_calls import FeatureMisfitError
 from eigsearch.inference.random_numbers import check_repeats
 from eigsearch.inference.target import NotFiniteError
 from eigsearch.inputs.instance import PreparedInstance

@@ -16,6 +16,7 @@ from torch_geometric.nn import HANConv, SortAggregation
 
 from eigsearch.errors import InputError, ModelError
 from eigsearch.inference.eval_mode import undo_writes
+from eigsearch.inference.failed_calls import explained_failure
 from eigsearch.inference.forward_parameters import (
     PROVIDED,
     checked_parameters,
@@ -45,12 +46,6 @@ from eigsearch.inference.random_numbers import (
 from eigsearch.inference.typed_arguments import argument_names, argument_value
 
 Forward = Callable[[Any, Batch], Tensor]
-
-_MISFIT = "shapes cannot be multiplied"  # what torch says if no layer takes the features
-
-
-class FeatureMisfitError(ModelError):
-    """A model was given features of another shape than it takes."""
 
 
 class ModelCall:
@@ -231,18 +226,10 @@ class ModelCall:
         """Return the model's output for a batch."""
         try:
             output = self._output(batch)
-        except RuntimeError as error:
-            if _MISFIT not in str(error):
+        except (RuntimeError, KeyError, AttributeError) as error:
+            if (told := explained_failure(batch, error)) is None:
                 raise
-            raise _misfit_error(batch, error) from error
-        except (KeyError, AttributeError) as error:
-            if not isinstance(batch, HeteroData):
-                raise
-            if missing := _missing_features(batch, error):
-                raise _features_error(missing, error) from error
-            if isinstance(error, AttributeError):
-                raise
-            raise _type_error(batch, error) from error
+            raise told from error
         if isinstance(output, Mapping) and isinstance(batch, HeteroData):
             output = _explained(output, batch)
         if not isinstance(output, Tensor):
@@ -366,47 +353,3 @@ def _asks_for_gradients(error: RuntimeError) -> bool:
     """Return whether a model failed because it differentiates in its forward."""
     text = str(error)
     return "does not require grad" in text or "nference tensors cannot be" in text
-
-
-def _misfit_error(batch: Batch, error: RuntimeError) -> FeatureMisfitError:
-    found = {name: batch.get(name) for name in ("x", "edge_attr")}
-    shapes = [
-        f"`{name}` with {value.size(-1)} columns"
-        for name, value in found.items()
-        if isinstance(value, Tensor) and value.dim()
-    ]
-    shape = " and ".join(shapes) or "no `x`"
-    return FeatureMisfitError(
-        f"Expected the graph to have as many features as the model takes (got {shape}; torch "
-        f"says: {str(error).splitlines()[0]}). Pass the graph with the features that the model "
-        "was trained on."
-    )
-
-
-def _missing_features(batch: Batch, error: KeyError | AttributeError) -> list[str]:
-    """Return the node types without `x` that may have made a model fail which reads that of others.
-
-    A layer of PyG gets None for their states, or looks them up in a dict.
-    """
-    bare = [store._key for store in batch.node_stores if "x" not in store]
-    if len(bare) == len(batch.node_types):
-        return []
-    if isinstance(error, KeyError):
-        return [kind for kind in bare if error.args == (kind,)]
-    return bare if "'NoneType' object" in str(error) else []
-
-
-def _features_error(missing: list[str], error: Exception) -> FeatureMisfitError:
-    return FeatureMisfitError(
-        f"Expected the node types that the model reads to have features (got no `x` of "
-        f"{' and '.join(missing)}; Python says: {type(error).__name__}: {error}). Set "
-        f"data[{missing[0]!r}].x."
-    )
-
-
-def _type_error(batch: Batch, error: KeyError) -> ModelError:
-    return ModelError(
-        "Expected the graph to have the types that the model was made for (got a model that looks "
-        f"up {error}, and a graph with {', '.join(batch.node_types)} and "
-        f"{', '.join(map(str, batch.edge_types))}). Pass the graph that it was trained on."
-    )
