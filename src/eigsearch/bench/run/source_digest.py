@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 # What a card says in words, and how its lines are drawn.
@@ -62,6 +63,13 @@ def _add_imports(module: str, package: str, found: set[str]) -> None:
     for node in ast.walk(ast.parse(inspect.getsource(import_module(module)))):
         if isinstance(node, ast.ImportFrom) and node.module:
             _add_imports(node.module, package, found)
-            for name in (f"{node.module}.{alias.name}" for alias in node.names):
-                if name in sys.modules:  # a module, and not something that one defines
-                    _add_imports(name, package, found)
+            for alias in node.names:
+                if _is_submodule(alias.name, node.module, package):
+                    _add_imports(f"{node.module}.{alias.name}", package, found)
+
+
+def _is_submodule(name: str, module: str, package: str) -> bool:
+    """Return whether a name is a module inside a module of a package, imported already or not."""
+    if not module.startswith(package) or not hasattr(import_module(module), "__path__"):
+        return False
+    return find_spec(f"{module}.{name}") is not None
