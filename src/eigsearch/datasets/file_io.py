@@ -128,7 +128,7 @@ def _validated(content: Any, path: Path) -> tuple[Data, ...]:
     for number, graph in enumerate(graphs):
         if isinstance(graph, HeteroData):
             _check_typed(graph, number, path)
-            _check_ends(graph, number, path)
+            _check_no_cycle(graph, number, path)
             continue
         if not isinstance(graph, Data):
             raise InputError(
@@ -141,7 +141,7 @@ def _validated(content: Any, path: Path) -> tuple[Data, ...]:
                 f"Expected graph {number} of {path} to be {fault}. Save it again after a call of "
                 "its `validate()`."
             )
-        _check_ends(graph, number, path)
+        _check_no_cycle(graph, number, path)
     return graphs
 
 
@@ -158,7 +158,7 @@ def _check_typed(graph: HeteroData, number: int, path: Path) -> None:
         ) from error
 
 
-def _check_ends(graph: Data | HeteroData, number: int, path: Path) -> None:
+def _check_no_cycle(graph: Data | HeteroData, number: int, path: Path) -> None:
     """Raise InputError if a graph is among its own attributes, so that nothing can write it out."""
     values = (value for store in graph.stores for value in store.values())
     if not any(isinstance(value, BaseData | Mapping) for value in values):
