@@ -4,9 +4,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
 from eigsearch.candidates import FullGraph, LeaveOneOut
-from eigsearch.engines.request import Chunk, Request, rows_of_removals
+from eigsearch.engines.request import Chunk, Request, join_rows, rows_of_removals
 
 INSTANCE: Any = None  # a chunk does not look at what it is about
 
@@ -35,3 +36,9 @@ def test_rows_of_removals_count_each_graph_once_with_all_of_its_groups() -> None
     asked: Any = [(small, LeaveOneOut(3)), (large, FullGraph(10)), (small, FullGraph(3))]
     requests = [Request(instance, candidates) for instance, candidates in asked]
     assert rows_of_removals(requests, lambda graph: graph.num_nodes) == 4 * 4 + 9 * 11
+
+
+def test_join_rows_keeps_the_order_of_the_parts() -> None:
+    first, second = torch.ones(2, 3), torch.zeros(1, 3)
+    assert join_rows([first, second]).tolist() == [[1.0] * 3, [1.0] * 3, [0.0] * 3]
+    assert join_rows([first]) is first

@@ -95,7 +95,7 @@ def model_traits(
         Request(sample, _parts(sample, kind, keeps)) for sample in samples for kind in kinds
     ]
     size = call_size(engine, instances)
-    shares_calls = not _depends_on_batch(engine, requests, _company(samples, size))
+    shares_calls = not _depends_on_batch(engine, requests, _filling_requests(samples, size))
     return ModelTraits(shares_calls, not note, note, sizes_of(instances), size)
 
 
@@ -107,17 +107,17 @@ def call_size(engine: BatchedEngine, instances: Sequence[PreparedInstance]) -> i
     return min(engine.max_batch_nodes, sum(rows.values()))
 
 
-def _company(samples: Sequence[PreparedInstance], size: int) -> list[Request]:
+def _filling_requests(samples: Sequence[PreparedInstance], size: int) -> list[Request]:
     """Return removals that fill a call, those that leave a node without edges first."""
-    company: list[Request] = []
+    requests: list[Request] = []
     for sample in samples:
         room = size // len(samples) // row_size(sample)
         count = sample.groups.count
         if room > 1 and count:
             order = _leaves_first(sample)[torch.arange(min(room, _ROWS_OF_A_GROUP * count)) % count]
             masks = torch.arange(count) != order[:, None]
-            company.append(Request(sample, ExplicitMasks(masks, SubgraphKind.ALL_NODES)))
-    return company
+            requests.append(Request(sample, ExplicitMasks(masks, SubgraphKind.ALL_NODES)))
+    return requests
 
 
 def _leaves_first(instance: PreparedInstance) -> Tensor:
@@ -147,9 +147,9 @@ def _samples(
 
 
 def _depends_on_batch(
-    engine: BatchedEngine, requests: Sequence[Request], company: Sequence[Request]
+    engine: BatchedEngine, requests: Sequence[Request], others: Sequence[Request]
 ) -> bool:
-    """Return whether outputs change when graphs share a batch, with company as large as it gets.
+    """Return whether outputs change when graphs share a batch, beside others that fill it.
 
     They change with a normalisation over the whole batch, or if small graphs are padded to the size
     of large ones. Layers that sort nodes break ties by position in the batch; the few graphs
@@ -159,10 +159,10 @@ def _depends_on_batch(
     if engine.model_call.sorts_nodes or engine.model_call.averages_nodes:
         return True
     alone = engine.one_per_call().outputs(requests)
-    half = len(requests) // 2  # some come before the company, and some behind it
+    half = len(requests) // 2  # some come before the others, and some behind them
     try:
-        found = engine.outputs([*requests[:half], *company, *requests[half:]])
-        together = [*found[:half], *found[half + len(company) :]]
+        found = engine.outputs([*requests[:half], *others, *requests[half:]])
+        together = [*found[:half], *found[half + len(others) :]]
     except MemoryBudgetError:
         raise
     except Exception:  # the model takes only one graph per call

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import torch
+from torch import Tensor
+
 from eigsearch.candidates import CandidateSet
 from eigsearch.inputs.instance import PreparedInstance
 
@@ -55,3 +58,8 @@ def rows_of_removals(requests: Sequence[Request], size: Callable[[PreparedInstan
     """
     graphs = {id(request.instance): request.instance for request in requests}.values()
     return sum(size(graph) * (1 + graph.groups.count) for graph in graphs)
+
+
+def join_rows(parts: list[Tensor]) -> Tensor:
+    """Return the output rows of a request that was evaluated in parts."""
+    return parts[0] if len(parts) == 1 else torch.cat(parts)

@@ -21,7 +21,7 @@ from eigsearch.engines.batched.disjoint_union import (
 )
 from eigsearch.engines.batched.model_input import model_input, whole_input
 from eigsearch.engines.memory import PROBE, memory_budget
-from eigsearch.engines.request import Chunk, Request, rows_of_removals
+from eigsearch.engines.request import Chunk, Request, join_rows, rows_of_removals
 from eigsearch.errors import ModelError
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import check_finite
@@ -76,7 +76,7 @@ class BatchedEngine:
                 for chunk, rows in zip(batch, self._run(batch), strict=True):
                     self._check_width(rows)
                     rows_of[id(chunk.request)].append(rows)
-        return [_joined(rows_of[id(request)]) for request in requests]
+        return [join_rows(rows_of[id(request)]) for request in requests]
 
     def full_output(self, instance: PreparedInstance) -> Tensor:
         """Return all rows of the model's output for an instance's unchanged graph."""
@@ -242,10 +242,6 @@ def _extract(run: Sequence[Chunk]) -> UnionPart:
     masks = [chunk.request.candidate_set.rows(chunk.start, chunk.stop) for chunk in run]
     joined = masks[0] if len(masks) == 1 else torch.cat(masks)
     return extract(request.instance, joined, request.candidate_set.subgraph_kind)
-
-
-def _joined(rows: list[Tensor]) -> Tensor:
-    return rows[0] if len(rows) == 1 else torch.cat(rows)
 
 
 def row_size(instance: PreparedInstance) -> int:

@@ -30,7 +30,7 @@ from eigsearch.engines.incremental.index.timelines import toggles
 from eigsearch.engines.incremental.model_run import run_model
 from eigsearch.engines.incremental.packing import Packing, expected_rows, rows_wanted
 from eigsearch.engines.memory import memory_budget
-from eigsearch.engines.request import Chunk, Request, rows_of_removals
+from eigsearch.engines.request import Chunk, Request, join_rows, rows_of_removals
 from eigsearch.inference.model_call import ModelCall
 from eigsearch.inference.target import check_finite
 from eigsearch.inputs.instance import PreparedInstance
@@ -103,7 +103,7 @@ class IncrementalEngine:
             for batch in self._packing.batches(alike, self.layers(alike[0].instance)):
                 for chunk, rows in zip(batch, self._run(batch), strict=True):
                     results[id(chunk.request)].append(rows)
-        return [_joined(results[id(request)]) for request in requests]
+        return [join_rows(results[id(request)]) for request in requests]
 
     def outputs_of_halves(self, request: Request, most: int) -> Tensor:
         """Return the first `most` output rows of a request, computed in two halves."""
@@ -197,10 +197,6 @@ def _kind(request: Request) -> tuple[Any, ...]:
     candidate_set = request.candidate_set
     shared = request.instance.signature, request.instance.shared_values
     return *shared, toggles(candidate_set), candidate_set.subgraph_kind
-
-
-def _joined(rows: list[Tensor]) -> Tensor:
-    return rows[0] if len(rows) == 1 else torch.cat(rows)
 
 
 def _has_structure(request: Request) -> bool:
