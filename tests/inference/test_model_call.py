@@ -241,3 +241,27 @@ def test_model_call_leaves_what_was_compiled_as_it_was(compiled) -> None:
     before = [dict(vars(module)) for module in model.modules()]
     eigsearch.explain(model, graph)
     assert [dict(vars(module)) for module in model.modules()] == before
+
+
+class Overwrites(nn.Module):
+    """Scales its features, in place or not."""
+
+    def __init__(self, in_place: bool) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv, self.head, self.in_place = GCNConv(4, 16), nn.Linear(16, 3), in_place
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        x = x.mul_(2.0).sub_(1.0) if self.in_place else x * 2.0 - 1.0
+        return self.head(global_add_pool(self.conv(x, edge_index).relu(), batch))
+
+
+@pytest.mark.parametrize("ranker", ["sa", "grad", "gradcam", "ig", "guided_bp", "gnnexplainer"])
+def test_model_call_outside_inference_mode_features_may_be_overwritten(ranker: str) -> None:
+    edges = torch.tensor([[0, 1, 1, 2, 2, 3, 3, 4, 4, 0], [1, 0, 2, 1, 3, 2, 4, 3, 0, 4]])
+    graph = Data(x=torch.rand(5, 4, generator=torch.Generator().manual_seed(1)), edge_index=edges)
+    scores = [
+        eigsearch.explain(Overwrites(in_place).eval(), graph, ranker=ranker).edge_score
+        for in_place in (True, False)
+    ]
+    torch.testing.assert_close(*scores, rtol=1e-6, atol=1e-9)

@@ -223,7 +223,13 @@ class ModelCall:
             )
 
     def __call__(self, batch: Batch) -> Tensor:
-        """Return the model's output for a batch."""
+        """Return the model's output for a batch.
+
+        Outside inference mode the model is given copies of features: it may overwrite its inputs,
+        which are then leaves to differentiate by, or values that the caller uses again.
+        """
+        if not torch.is_inference_mode_enabled():
+            batch = _with_copied_features(batch)
         try:
             output = self._output(batch)
         except (RuntimeError, KeyError, AttributeError) as error:
@@ -319,6 +325,18 @@ class ModelCall:
             elif (value := argument_value(batch, name)) is not None:
                 arguments[name] = value
         return arguments
+
+
+def _with_copied_features(batch: Batch) -> Batch:
+    """Return the batch with copies of its floating-point tensors, which pass gradients on."""
+    copied = copy.copy(batch)
+    for own, store in zip(copied.stores, batch.stores, strict=True):
+        own.update({k: v.clone() for k, v in store.items() if _is_floating(v)})
+    return copied
+
+
+def _is_floating(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.is_floating_point()
 
 
 def _explained(output: Mapping[Any, Any], batch: Batch) -> Any:
