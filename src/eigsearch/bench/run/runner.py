@@ -115,7 +115,8 @@ def _explain_rows(spec: RunSpec) -> Iterator[Row]:
         **training,
     }
     ranker = _ranker(method, spec.timed)
-    _warm_up(setting, sample, ranker)
+    if spec.timed:
+        _warm_up(setting, sample, ranker)
     score_type = method.card.score_type
     for search, limit in ((s, limit) for s in spec.searches for limit in spec.limits_of(s)):
         yield from (
