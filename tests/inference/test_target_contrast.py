@@ -62,6 +62,7 @@ REFUSED: dict[str, tuple[Target, int, dict[str, Any], str]] = {
     "regression": (Target("regression", "raw", 0), 1, {"rather_than": 0}, "`above`"),
     "above a class": (Target("multiclass_classification", "raw", 0), 2, {"above": 1.0}, "regress"),
     "not above": (Target("regression", "raw", 0), 1, {"above": 5.0}, "above 5.0"),
+    "just as high": (Target("regression", "raw", 0), 1, {"above": 1.0}, "above 1.0"),
 }
 
 

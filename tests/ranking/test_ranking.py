@@ -175,6 +175,12 @@ def test_whole_ties_a_first_tie_above_the_limit_stands_behind_those_that_fit() -
     assert whole.cuts == (1, 3, 7, 9)
 
 
+def test_whole_ties_just_as_many_as_the_smallest_size_are_enough() -> None:
+    whole = ranking_with_cuts(4, 6, 9).whole_ties(2, 3)
+    assert whole is not None
+    assert whole.order.tolist() == [4, 5, 0, 1, 2, 3, 6, 7, 8]
+
+
 @pytest.mark.parametrize("cuts", [(2, 6), (4, 8), (1, 5)])
 def test_whole_ties_where_a_cut_exists_or_too_few_fit_is_none(cuts: tuple[int, ...]) -> None:
     assert ranking_with_cuts(*cuts).whole_ties(2, 3) is None
