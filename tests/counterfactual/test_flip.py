@@ -14,7 +14,7 @@ from torch_geometric.nn import GINConv
 
 import eigsearch
 from eigsearch.counterfactual.explanation import FlipExplanation
-from eigsearch.errors import InputError
+from eigsearch.errors import InputError, UnsupportedError
 from tests.reference import flip as twin
 from tests.search.brute import Net, random_graph
 
@@ -111,6 +111,75 @@ def test_flip_a_regression_crosses_the_value() -> None:
         assert found.value_after == pytest.approx(found.prediction_after)
         side = "above" if found.value_after > to else "below"
         assert f", {side} {to:g}.".replace("-", "−") in found.sentence()
+
+
+class Count(nn.Module):
+    """One logit: half the number of edges, less a threshold."""
+
+    def __init__(self, threshold: float) -> None:
+        super().__init__()
+        self.threshold = threshold
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        edges = torch.zeros(int(batch.max()) + 1, 1)
+        edges.index_add_(0, batch[edge_index[0]], torch.full((edge_index.size(1), 1), 0.5))
+        return edges - self.threshold
+
+
+def test_flip_a_logit_of_exactly_zero_is_class_0_before_and_after() -> None:
+    data = random_graph(0, nodes=6, edges=6)
+    edges = data.num_edges / 2
+    assert not one(Count(edges), data, task="binary", return_type="raw").flipped
+    found = one(Count(edges - 1), data, task="binary", return_type="raw")
+    assert (found.prediction, found.prediction_after, found.size) == (1, 0, 2)  # a tie is no flip
+
+
+def test_flip_of_one_logit_to_the_class_that_is_predicted_raises() -> None:
+    options: dict[str, Any] = {"task": "binary", "return_type": "raw", "target": 0}
+    data = random_graph(0, nodes=6, edges=6)
+    with pytest.raises(InputError, match="other than the predicted one, 1"):
+        one(Count(3), data, to=1, **options)
+    assert one(Count(3), data, to=0, **options).prediction_after == 0
+
+
+class Labels(nn.Module):
+    """Two labels: one that few edges predict, and one that many do."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        more = Count(3.5)(x, edge_index, batch)
+        return torch.cat([more, 4 - more], dim=1)
+
+
+def test_flip_of_several_labels_says_whether_the_label_is_predicted() -> None:
+    data = random_graph(0, nodes=6, edges=6)
+    lost = one(Labels(), data, task="multilabel", return_type="raw", target=0)
+    assert lost.sentence().endswith("and class 0 is no longer predicted.")
+    gained = one(Labels(), data, task="multilabel", return_type="raw", target=0, add=True)
+    assert gained.sentence() == lost.sentence()
+    few = Data(x=data.x, edge_index=data.edge_index[:, :0])
+    found = one(
+        Labels(), few, task="multilabel", return_type="raw", target=0,
+        add=[[0, 0, 0, 0], [1, 2, 3, 4]],
+    )  # fmt: skip
+    assert found.sentence().endswith("and class 0 is predicted.")
+
+
+@pytest.mark.parametrize("name", ["rather_than", "above"])
+def test_flip_a_contrast_is_refused_with_what_to_pass(name: str) -> None:
+    with pytest.raises(TypeError, match="Pass `to`"):
+        eigsearch.flip(Net(0), random_graph(0), **{name: 1})
+
+
+def test_flip_takes_levels() -> None:
+    data = random_graph(3)
+    data.scale = torch.ones(int(data.num_nodes))
+    found = one(Net(3), data, levels={"scale": "node"})
+    assert found.size == one(Net(3), random_graph(3)).size
+
+
+def test_flip_at_another_size_raises() -> None:
+    with pytest.raises(UnsupportedError, match="counterfactual"):
+        one(Net(3), random_graph(3)).at(2)
 
 
 class NodeNet(nn.Module):
@@ -239,6 +308,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "pairs of different length": ({"add": [[0, 1], [2]]}, "pairs of nodes in shape"),
     "no edge that goes": ({"groups": "none"}, "leave `groups` out"),
     "no pairs": ({"add": torch.zeros(3)}, "pairs of nodes"),
+    "pairs of floats": ({"add": torch.zeros(2, 1)}, "got torch.float32"),
     "an edge that is there": ({"add": random_graph(0).edge_index}, "without an edge"),
     "no number": ({"task": "regression", "target": 0, "to": float("nan")}, "`to`.*number"),
     "a number as a word": ({"to": "1"}, "`to`.*number"),

@@ -91,7 +91,7 @@ def check_pairs(add: Any, data: Data, both: bool) -> Tensor:
     if pairs.dim() != 2 or pairs.size(0) != 2 or not integral:
         raise InputError(
             "Expected `add` to be True or pairs of nodes in shape [2, A] "
-            f"(got shape {list(pairs.shape)}). Pass a tensor like `edge_index`."
+            f"(got {pairs.dtype} in shape {list(pairs.shape)}). Pass a tensor like `edge_index`."
         )
     inside = (pairs >= 0) & (pairs < int(data.num_nodes))
     if not bool(inside.all()):

@@ -66,7 +66,7 @@ def flip(
         bonds: For molecules: what the columns of `edge_attr` stand for, of `"single"`,
             `"double"`, `"triple"` and `"aromatic"`; without it all bonds count as single.
         **options: `task`, `return_type`, `forward`, `arguments`, `groups`, `reverse`,
-            `target_link`, `engine`, `max_batch_nodes` and `max_memory`, as in `explain`.
+            `levels`, `target_link`, `engine`, `max_batch_nodes` and `max_memory`, as in `explain`.
 
     Returns:
         The explanation, whose `edge_mask` marks what is removed and whose `added` lists new edges;

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.counterfactual.sentence import flip_sentence
+from eigsearch.errors import UnsupportedError
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.explanation.checks import unreadable
 from eigsearch.explanation.sentence import class_names
@@ -63,6 +64,13 @@ class FlipExplanation(SubgraphExplanation):
     def size(self) -> int:
         """The number of groups that are removed, and of edges that are added."""
         return int(self.keep.sum()) + self.added.size(1)
+
+    def at(self, size: int) -> SubgraphExplanation:
+        """Raise UnsupportedError: a counterfactual has one size, and its edges are no ranking's."""
+        raise UnsupportedError(
+            f"Expected an explanation by a ranking for `at` (got a counterfactual, and size "
+            f"{size}). Ask flip() for other answers with answers=5, say."
+        )
 
     def sentence(self) -> str:
         """Return what changes the prediction, in one sentence."""

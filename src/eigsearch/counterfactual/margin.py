@@ -65,19 +65,23 @@ def make_margin(target: Target, output: Tensor, to: int | float | None) -> Margi
                 "Pass to=5.0 to ask what takes the prediction to the other side of 5."
             )
         return Margin(target, float(to), phi > to)
+    # A logit of exactly zero is class 0, as `resolve_target` reads it, though φ is 0 for both.
+    single = target.task == "binary_classification" and output.size(1) == 1
+    is_above = phi >= 0 if single and target.index == 0 else phi > 0
     if to is not None:
         if target.task == "binary_classification" and output.size(1) > 1:
             raise InputError(
                 "Expected no `to` for a model with several labels (got one). "
                 "Pass `target`, the label that is to change."
             )
-        _check_class(target, max(output.size(1), 2), to)
-    return Margin(target, None if to is None else int(to), phi > 0)
+        predicted = target.index if is_above or not single else 1 - target.index
+        _check_class(predicted, max(output.size(1), 2), to)
+    return Margin(target, None if to is None else int(to), is_above)
 
 
-def _check_class(target: Target, classes: int, to: int | float) -> None:
-    if to not in range(classes) or to == target.index:
+def _check_class(predicted: int, classes: int, to: int | float) -> None:
+    if to not in range(classes) or to == predicted:
         raise InputError(
             f"Expected `to` to be a class from 0 to {classes - 1} other than the predicted one, "
-            f"{target.index} (got {to!r}). Leave it out for any other class."
+            f"{predicted} (got {to!r}). Leave it out for any other class."
         )

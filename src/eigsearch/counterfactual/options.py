@@ -17,7 +17,7 @@ from eigsearch.search.sizes import check_size
 
 # Options of `explain` that counterfactuals share; searches and rankers are not among them.
 SHARED = (
-    *("groups", "reverse", "target_link", "return_type", "task", "arguments", "forward"),
+    *("groups", "reverse", "target_link", "return_type", "task", "arguments", "levels", "forward"),
     *("engine", "max_batch_nodes", "max_memory"),
 )
 OTHERS = tuple(f.name for f in fields(Options) if f.name not in SHARED)
@@ -91,6 +91,11 @@ def shared_options(keywords: dict[str, Any]) -> Options:
         TypeError: If a keyword is not an option of counterfactuals.
     """
     for name in keywords:
+        if name in ("rather_than", "above"):
+            raise TypeError(
+                f"Expected no option `{name}` of a counterfactual (got one). Pass `to`, the class "
+                "that is wanted or the value to cross."
+            )
         if name in OTHERS:
             raise TypeError(
                 f"Expected no option `{name}` of a counterfactual (got one). Leave it out: which "

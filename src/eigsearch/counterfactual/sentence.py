@@ -38,7 +38,22 @@ def _finding(answer: FlipExplanation, class_name: Callable[[int], str], unit: st
         return f"{values}{_side(answer)}."
     if answer.prediction_after is None:
         return f"{values}."
-    return f"{values}, and the prediction is {class_name(int(answer.prediction_after))}."
+    return f"{values}, and {_prediction(answer, class_name)}."
+
+
+def _prediction(answer: FlipExplanation, class_name: Callable[[int], str]) -> str:
+    """Return what is predicted after the change; of several labels, whether this one still is."""
+    if has_several_labels(answer):
+        label, is_predicted = class_name(answer.target), answer.value_after > answer.value
+        return f"{label} is predicted" if is_predicted else f"{label} is no longer predicted"
+    assert answer.prediction_after is not None
+    return f"the prediction is {class_name(int(answer.prediction_after))}"
+
+
+def has_several_labels(answer: FlipExplanation) -> bool:
+    """Return whether the model predicts labels that do not exclude each other."""
+    task, outputs = answer.config.get("task"), answer.config.get("num_outputs", 1)
+    return task == "binary_classification" and outputs > 1
 
 
 def _side(answer: FlipExplanation) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eigsearch.counterfactual.explanation import FlipExplanation
+from eigsearch.counterfactual.sentence import has_several_labels
 from eigsearch.explanation.explanation import SubgraphExplanation
 from eigsearch.explanation.features import group_names
 from eigsearch.explanation.labels import true_label
@@ -98,7 +99,7 @@ def _change(explanation: SubgraphExplanation, drawing: Drawing, names: Names) ->
     """Return what a counterfactual changes; it has one size only."""
     if not isinstance(explanation, FlipExplanation):
         return {}
-    after = explanation.prediction_after
+    after = None if has_several_labels(explanation) else explanation.prediction_after
     return {
         "flip": {
             "sentence": sentence(explanation, names, unit_of(drawing)),

@@ -217,7 +217,7 @@ function factsOf(item, shared) {
   const named = (value) => (regression ? valueText(item, value) : shared.classes[value] ?? `class ${value}`);
   const facts = [["predicted", named(item.prediction)]];
   if (!item.flip) facts.push(["explained", regression ? item.output : named(item.target)]);
-  else if (item.flip.flipped) facts.push(["after the change", named(item.flip.prediction)]);
+  else if (item.flip.prediction !== null) facts.push(["after the change", named(item.flip.prediction)]);
   if (item.truth !== null) facts.push(["label", named(item.truth)]);
   if (item.smiles) facts.push(["SMILES", item.smiles]);
   const list = facts.map(([name, value]) => make("li", {}, make("span", {}, name), ` ${value}`));
