@@ -94,6 +94,14 @@ def test_elbow_is_the_smallest_size_that_keeps_the_share(share: float, seed: int
     assert size <= found.size
 
 
+@pytest.mark.parametrize("search", ["refine", "exhaustive", "resweep"])
+def test_at_elbow_keeps_the_share_of_what_a_search_found_beside_the_ranking(search: str) -> None:
+    found = eigsearch.explain(Net(3), random_graph(3), sparsity=0.3, search=search)
+    assert found.gain > float(found.curve.gain[found.curve.size <= found.size].max())
+    assert found.at(found.size) is found
+    assert found.at(found.elbow(1.0)).gain == found.gain
+
+
 @pytest.mark.parametrize("share", [0.0, -1.0, 1.1, float("nan"), "0.9", None])
 def test_elbow_share_out_of_range_raises(share: Any) -> None:
     with pytest.raises(InputError, match="`share`"):

@@ -56,6 +56,19 @@ def test_note_on_gain_of_a_class_that_is_not_predicted_says_that_there_is_little
     assert "without evidence" not in said
 
 
+@pytest.mark.parametrize(
+    ("above", "said"), [(None, "is closer to the value than"), (1.0, "gives a higher value than")]
+)
+def test_note_on_gain_of_a_regression_says_what_counts(above: float | None, said: str) -> None:
+    value = torch.tensor(2.0, dtype=torch.float64)
+    kept, removed = torch.tensor([[1.1], [2.5]], dtype=torch.float64)
+    target = Target("regression", "raw", 0, above=above)
+    found = Curve.of(target, value, torch.tensor([2]), kept, removed)
+    note = note_on_gain(found, found, "regression", "sweep", above=above)
+    assert said in note
+    assert f"(gain −{-float(found.gain):.2g})" in note
+
+
 def test_note_on_gain_advises_a_deeper_search_only_where_there_is_one() -> None:
     assert note((0.2, 0.1)).endswith("; search='refine' looks further.")
     assert "search=" not in note((0.2, 0.1), search="refine")

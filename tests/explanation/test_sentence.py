@@ -59,7 +59,7 @@ def test_sentence_says_what_a_contrast_is_about(tmp_path: Path) -> None:
     options = eigsearch.Options(task="regression", above=round(plain.value - 1, 1))
     explain_to(tmp_path / "rows", make_net(outputs=1), [house()], options=options)
     (above,) = store.read(tmp_path / "rows")
-    assert above.sentence().startswith(f"output 0 (above {options.above:g}) = ")
+    assert above.sentence().startswith(f"output 0 (above {options.above:g}) = ".replace("-", "−"))
     ex = eigsearch.explain(make_net(), house())
     other = eigsearch.explain(make_net(), house(), rather_than=1 - ex.target)
     named = f"P(class {ex.target} rather than {1 - ex.target})"

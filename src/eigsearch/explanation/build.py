@@ -38,7 +38,7 @@ def make_explanation(
     value = float(target.value(instance.phi_full))
     search = str(config.get("search"))
     unit = "group" if instance.groups.features else "edge"
-    gain_note = note_on_gain(outcome.found, outcome.curve, target.task, search, unit)
+    gain_note = note_on_gain(outcome.found, outcome.curve, target.task, search, unit, target.above)
     link_note = note_on_link(instance, outcome.keep)
     return SubgraphExplanation(
         data=instance.source,

@@ -87,13 +87,16 @@ class SubgraphExplanation(ExplanationMasks):
     def at(self, size: int) -> SubgraphExplanation:
         """Return the same ranking cut at another size.
 
-        Its fidelities are those of the curve, and NaN at a size that was not evaluated.
+        Its fidelities are those of the curve, and NaN at a size that was not evaluated. At its own
+        size it is the explanation itself, which a search may have found beside the ranking.
         """
         if not 0 <= size <= self.num_groups:
             raise InputError(
                 f"Expected `size` to be from 0 to {self.num_groups} (got {size}). "
                 "Pass a number of groups that the graph has."
             )
+        if size == self.size:
+            return self
         keep = torch.zeros_like(self.keep)
         keep[self.order[:size]] = True
         entry = (self.curve.size == size).nonzero().flatten().tolist()
@@ -107,7 +110,7 @@ class SubgraphExplanation(ExplanationMasks):
         """What the note says about the gain of this very subgraph."""
         task, search = str(self.config.get("task")), str(self.config.get("search"))
         unit = "group" if self.features else "edge"
-        return note_on_gain(self.found, self.curve, task, search, unit)
+        return note_on_gain(self.found, self.curve, task, search, unit, self.config.get("above"))
 
     def subgraph(self) -> Any:
         """Return the explanation as a graph of its own, which is what φ(S) was computed on.

@@ -14,7 +14,14 @@ _LITTLE = 0.1  # a loss of this much probability counts as a failure
 _LOW_GAIN = 0.3  # explanations with less gain get a note
 
 
-def note_on_gain(found: Curve, curve: Curve, task: str, search: str, unit: str = "edge") -> str:
+def note_on_gain(
+    found: Curve,
+    curve: Curve,
+    task: str,
+    search: str,
+    unit: str = "edge",
+    above: float | None = None,
+) -> str:
     """Return which half of "enough alone, lost without" fails, and what may help.
 
     Args:
@@ -23,12 +30,13 @@ def note_on_gain(found: Curve, curve: Curve, task: str, search: str, unit: str =
         task: The task, in PyG's words.
         search: The name of the search that chose it.
         unit: The singular of what is counted.
+        above: The value that a regressed one is explained to be above, or None.
     """
     if not len(found):
         return ""
     gain = float(found.gain)
     if task == "regression":
-        return _note_on_regression(gain, search, unit)
+        return _note_on_regression(gain, search, unit, above)
     if gain >= _LOW_GAIN:
         return ""
     most = max(int(curve.size.max()), int(found.size.max())) if len(curve) else int(found.size)
@@ -45,9 +53,10 @@ def note_on_gain(found: Curve, curve: Curve, task: str, search: str, unit: str =
             f"The prediction stays whatever is removed (up to {limit}), as for a class that the "
             "model answers without evidence; target= explains another class."
         )
+    said = _typographic(f"{gain:.2f}")
     return (
         f"Of those tried, no subgraph of at most {limit} is both enough and needed "
-        f"(gain {gain:.2f}): this one is {_failing_half(plus, minus)}{_advice(search)}"
+        f"(gain {said}): this one is {_failing_half(plus, minus)}{_advice(search)}"
     )
 
 
@@ -78,13 +87,16 @@ def holds_link(instance: PreparedInstance, keep: Tensor) -> bool:
     return bool(keep.cpu().numpy()[own[own >= 0]].any())
 
 
-def _note_on_regression(gain: float, search: str, unit: str) -> str:
+def _note_on_regression(gain: float, search: str, unit: str, above: float | None) -> str:
     if gain >= 0:
         return ""
-    return (
-        f"The rest of the graph is closer to the value than these {unit}s are (gain {gain:.2g})"
-        f"{_advice(search)}"
-    )
+    near, high = f"is closer to the value than these {unit}s are", "gives a higher value than these"
+    rest = near if above is None else f"{high} {unit}s do"
+    return f"The rest of the graph {rest} (gain {_typographic(f'{gain:.2g}')}){_advice(search)}"
+
+
+def _typographic(number: str) -> str:
+    return number.replace("-", "−")
 
 
 def _advice(search: str) -> str:

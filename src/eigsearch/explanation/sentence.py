@@ -121,7 +121,8 @@ def output_name(explanation: Any, target: TargetName) -> str:
     """Return the name of φ: the probability of a class, or the output of a regression."""
     name, above = target.name, explanation.config.get("above")
     if is_regression(explanation):
-        return name if above is None else f"{name} (above {above:g})"
+        threshold = f" (above {above:g})".replace("-", "−") if above is not None else ""
+        return f"{name}{threshold}"
     return f"P({name} rather than {target.other})" if target.other else f"P({name})"
 
 
