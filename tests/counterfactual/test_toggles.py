@@ -57,3 +57,19 @@ def test_edges_are_added_one_way_where_groups_hold_no_reverse(groups: str | torc
             assert found.prediction_after == after(model, data, found) != found.prediction
             flipped += found.added.numel() > 0
     assert flipped > 0
+
+
+def test_note_says_that_new_edges_lead_both_ways_where_others_lead_one_way() -> None:
+    """One pair of edges that lead both ways makes new edges do so, which `added` does not show."""
+    noted = 0
+    for seed in range(30):
+        model, data = Net(seed), one_way(seed, [*PATH, (1, 0)])
+        found = eigsearch.flip(model, data, add=True, max_size=2)
+        assert isinstance(found, FlipExplanation)
+        said = "Each new edge is added with its reverse" in found.note
+        assert said == (found.added.numel() > 0)
+        single = eigsearch.flip(model, data, add=True, max_size=2, groups="directed")
+        assert isinstance(single, FlipExplanation)
+        assert "its reverse" not in single.note
+        noted += said
+    assert noted > 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from eigsearch.explanation.notes import note_on_gain
+from eigsearch.explanation.notes import note_on_gain, note_on_ties
 from eigsearch.inference.target import Target
+from eigsearch.ranking.ranking import rank
 from eigsearch.search import Curve
 
 
@@ -72,3 +73,14 @@ def test_note_on_gain_of_a_regression_says_what_counts(above: float | None, said
 def test_note_on_gain_advises_a_deeper_search_only_where_there_is_one() -> None:
     assert note((0.2, 0.1)).endswith("; search='refine' looks further.")
     assert "search=" not in note((0.2, 0.1), search="refine")
+
+
+@pytest.mark.parametrize("search", ["sweep", "refine"])
+@pytest.mark.parametrize(("score", "size"), [((0, 0, 0), 2), ((0, 0, 0), 3), ((0, 0, 1), 2)])
+def test_note_on_ties_says_that_the_numbering_chose(
+    score: tuple[int, ...], size: int, search: str
+) -> None:
+    """A search beyond the ranking compares subgraphs by what the model says of them."""
+    ranking = rank(torch.tensor(score))
+    said = note_on_ties(ranking, ranking.keep(size), search)
+    assert bool(said) == (search == "sweep" and score == (0, 0, 0) and size == 2)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch_geometric.utils import is_undirected
 
 from eigsearch.candidates import EvalCoroutine, RawOutputs
 from eigsearch.counterfactual.explanation import FlipExplanation
@@ -119,7 +120,8 @@ class Question:
         target = self.original.target
         _, prediction = resolve_target(self.output_type, output[0], target.index)
         added = self.toggles.added(toggles).to(self.original.data.edge_index.device)
-        notes = [self._note_on_link(toggles), *self.provenance.notes]
+        notes = [self._note_on_link(toggles), self._note_on_reverses(added)]
+        notes += self.provenance.notes
         changed = {
             "added": added,
             "prediction_after": prediction,
@@ -140,6 +142,14 @@ class Question:
         return (
             "Among the changed edges is the link itself; target_link='drop' looks for others only."
         )
+
+    def _note_on_reverses(self, added: Tensor) -> str:
+        """Return a note if new edges lead both ways in a graph where some edges lead one way."""
+        if not (self.toggles.both and added.size(1)):
+            return ""
+        if is_undirected(self.original.source.edge_index):
+            return ""
+        return "Each new edge is added with its reverse; groups='directed' adds single ones."
 
     def _without_answer(self, score: Tensor, phi: Tensor, alone: Tensor) -> FlipExplanation:
         """Return the explanation that says that there is no answer."""

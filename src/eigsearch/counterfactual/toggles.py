@@ -29,6 +29,7 @@ class Toggles:
         groups: The group of `instance` that each toggle removes or adds.
         own: The group of the graph as it is that each toggle removes, −1 for an addition.
         pairs: The pair of nodes that each toggle joins, −1 for a removal, `[T, 2]`.
+        both: Whether an addition adds the reverse of its edge as well.
         bonds: Checks changes of a molecule; None for other graphs.
     """
 
@@ -36,6 +37,7 @@ class Toggles:
     groups: np.ndarray
     own: np.ndarray
     pairs: np.ndarray
+    both: bool = False
     bonds: BondCheck | None = None
 
     def __len__(self) -> int:
@@ -113,7 +115,8 @@ def make_toggles(
     single = single_bond(data, options.bonds)
     grown, partition = with_additions(data, groups, pairs, both, single)
     toggles = _with_pairs(predictor, original, instance._replace(data=grown), partition)
-    return replace(toggles, bonds=bond_check(data, options.atoms, options.bonds))
+    check = bond_check(data, options.atoms, options.bonds)
+    return replace(toggles, both=both, bonds=check)
 
 
 def _with_pairs(

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from eigsearch.explanation.explanation import SubgraphExplanation
-from eigsearch.explanation.notes import note_on_gain, note_on_link
+from eigsearch.explanation.notes import note_on_gain, note_on_link, note_on_ties
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.ranking.ranking import Ranking
 from eigsearch.search import Curve, Outcome
@@ -40,6 +40,7 @@ def make_explanation(
     unit = "group" if instance.groups.features else "edge"
     gain_note = note_on_gain(outcome.found, outcome.curve, target.task, search, unit, target.above)
     link_note = note_on_link(instance, outcome.keep)
+    tie_note = note_on_ties(ranking, outcome.keep, search, unit)
     return SubgraphExplanation(
         data=instance.source,
         target=target.index,
@@ -54,7 +55,7 @@ def make_explanation(
         edges=instance.edges,
         engine=provenance.engine,
         config={**config, "task": target.task, "return_type": target.return_type},
-        note=" ".join(filter(None, [gain_note, link_note, *provenance.notes])),
+        note=" ".join(filter(None, [gain_note, tie_note, link_note, *provenance.notes])),
         path=outcome.path,
         agreement=outcome.near_optimal,
         features=instance.groups.features,

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from eigsearch.inputs.instance import PreparedInstance
+    from eigsearch.ranking.ranking import Ranking
     from eigsearch.search import Curve
 
 _LITTLE = 0.1  # a loss of this much probability counts as a failure
@@ -64,6 +65,15 @@ def _failing_half(plus: float, minus: float) -> str:
     if plus < _LITTLE:
         return "enough but not needed"
     return "only partly needed" if minus < _LITTLE else "not enough alone"
+
+
+def note_on_ties(ranking: Ranking, keep: Tensor, search: str, unit: str = "edge") -> str:
+    """Return a note if a cut of a ranking was chosen in which all groups score the same."""
+    chosen = int(keep.sum())
+    cut = search in ("sweep", "fixed", "None") and len(ranking.cuts) == 1
+    if not cut or not 0 < chosen < ranking.count:
+        return ""
+    return f"All {unit}s have the same score, so that only their numbering chose these."
 
 
 def note_on_link(instance: PreparedInstance, keep: Tensor) -> str:
