@@ -73,6 +73,34 @@ def test_from_dict_json_and_rows_bring_everything_back(features: Any, node: int 
     assert alone.subgraph().num_edges == ex.subgraph().num_edges
 
 
+@pytest.mark.parametrize(
+    ("features", "shape", "named"),
+    [
+        ("columns", (5,), "column"),
+        ("nodes", (10,), "node 9"),
+        ("entries", (10, 5), "of node 9"),
+        (torch.arange(10)[:, None], (10,), "node 9"),
+        (torch.arange(5), (5,), "column"),
+    ],
+)
+def test_feature_mask_of_a_node_without_edges_is_aligned_with_the_graph(
+    features: Any, shape: tuple[int, ...], named: str
+) -> None:
+    """Its computation graph has one row, as groups of columns have."""
+    alone = house()
+    alone.x = torch.cat([alone.x, torch.rand(1, 5, dtype=alone.x.dtype) + 1])
+    ex = eigsearch.explain(make_net(pool=None), alone, node=9, features=features)
+    assert ex.feature_mask.shape == ex.feature_score.shape == shape
+    assert ex.feature_size > 0
+    assert f" {named}" in ex.sentence()
+    if shape[0] == 10:
+        assert not ex.feature_mask[:9].any()
+    back = eigsearch.SubgraphExplanation.from_dict(ex.to_dict(), ex.data)
+    assert torch.equal(back.feature_mask, ex.feature_mask)
+    (row,) = parquet_to_rows(rows_to_parquet([to_row(RowKey(0, 9), ex)]))
+    assert torch.equal(explanation_of(row, ex.config).feature_mask, ex.feature_mask)
+
+
 def test_lines_of_a_row_name_the_chosen_features() -> None:
     ex = explained(search="fixed", size=8)
     line = json.loads(rows_to_lines([to_row(RowKey(0), ex)]))

@@ -38,7 +38,8 @@ class FeatureGroups:
         index: Group of each entry; −1 marks one that is never replaced. `[1, F]` if the rows do not
             differ, `[n, 1]` if the columns do not, else `[n, F]`.
         baseline: What replaces each entry, `[1, F]` or `[n, F]`.
-        places: The row of the user's graph that each row is; None where they are the same.
+        places: The row of the user's graph that each row is; None where they are the same, and
+            where a single row has groups of columns.
     """
 
     attribute: str
@@ -54,7 +55,7 @@ class FeatureGroups:
     @property
     def by_row(self) -> bool:
         """Whether groups belong to single rows, so that a kept group keeps its node."""
-        return self.index.size(0) > 1
+        return self.index.size(0) > 1 or (self.places is not None and self.places.numel() == 1)
 
     def replaced(self, value: Tensor, keep: Tensor, owner: Tensor, taken: Tensor) -> Tensor:
         """Return rows of the attribute with what a candidate removes at the baseline.
@@ -169,9 +170,13 @@ def _make(spec: str | Tensor, baseline: BaselineSpec, instance: PreparedInstance
     values = _baseline(baseline, attribute, whole, places)
     if isinstance(spec, Tensor):
         index = _partition(spec, whole.shape).to(whole.device)
-        index = index if places is None or index.size(0) == 1 else index[places]
+        by_column = index.size(0) == 1
+        index = index if places is None or by_column else index[places]
     else:
+        by_column = spec in ("columns", "edge_columns")
         index = _named(spec, value, values)
+    if by_column and len(value) == 1:
+        places = None
     return FeatureGroups(attribute, index, values, places)
 
 
