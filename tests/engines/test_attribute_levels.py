@@ -69,6 +69,35 @@ def assert_vector_stays(model: nn.Module, ex: Any) -> None:
         assert float(found) == pytest.approx(expected, abs=1e-5)
 
 
+class Weighted(nn.Module):
+    """Weights messages by an attribute whose name says nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = pyg.GraphConv(FEATURES, 3).double()
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor, strength: Tensor) -> Tensor:
+        return pyg.global_add_pool(self.conv(x, edge_index, strength).tanh(), batch)
+
+
+@ENGINES
+def test_settle_levels_of_an_attribute_of_as_many_edges_as_nodes(engine: str) -> None:
+    """PyG goes by length, and takes it for the nodes'."""
+    draw = torch.Generator().manual_seed(0)
+    ring = torch.stack([torch.arange(6), torch.arange(6).roll(-1)])
+    x = torch.randn(6, FEATURES, generator=draw, dtype=torch.double)
+    strength = torch.rand(6, generator=draw, dtype=torch.double)
+    model = Weighted().eval()
+    ex = eigsearch.explain(model, Data(x=x, edge_index=ring, strength=strength), engine=engine)
+    for keep, found in ((ex.edge_mask, ex.found.kept), (~ex.edge_mask, ex.found.removed)):
+        there = ring[:, keep].unique()
+        batch = torch.full((6,), 1).index_fill(0, there, 0)  # nodes without edges apart
+        with torch.no_grad():
+            out = model(x, ring[:, keep], batch, strength[keep])[0]
+        assert float(found) == pytest.approx(float(out.softmax(-1)[ex.target]), abs=1e-5)
+
+
 @ENGINES
 def test_settle_levels_of_a_vector_that_no_part_of_the_graph_could_have(engine: str) -> None:
     model = Vector("linear").eval()

@@ -139,17 +139,39 @@ def _varies(instance: PreparedInstance, name: str) -> bool:
 
 def _level_by_outputs(name: str, instance: PreparedInstance, engine: BatchedEngine) -> Level:
     """Return the only level that the model accepts, or else the one that its length suggests."""
-    guess = instance.level(name)[0]
-    for part in _parts(instance):
-        by_length = _output(engine, instance, part, name, guess)
-        of_graph = _output(engine, instance, part, name, "graph")
-        if by_length is None and of_graph is not None:
-            return "graph"
-        if by_length is None or of_graph is None:
-            return guess
-        if not outputs_close(by_length, of_graph, ENGINES):
-            raise _question(name, guess, instance, by_length, of_graph)
+    guess, by_length = _level_by_length(name, instance, engine)
+    of_graph = _outputs(engine, instance, name, "graph")
+    if by_length is None and of_graph is not None:
+        return "graph"
+    for one, other in zip(by_length or (), of_graph or (), strict=False):
+        if not outputs_close(one, other, ENGINES):
+            raise _question(name, guess, instance, one, other)
     return guess
+
+
+def _level_by_length(
+    name: str, instance: PreparedInstance, engine: BatchedEngine
+) -> tuple[Level, list[Tensor] | None]:
+    """Return the level that the length suggests, and the outputs; None if the model fails.
+
+    Of as many nodes as edges it is the level that the model takes.
+    """
+    level, dim = instance.level(name)
+    found = _outputs(engine, instance, name, level)
+    of_edges = level == "node" and instance.source[name].size(dim) == instance.source.num_edges
+    if found is None and of_edges:
+        found = _outputs(engine, instance, name, "edge")
+        level = level if found is None else "edge"
+    return level, found
+
+
+def _outputs(
+    engine: BatchedEngine, instance: PreparedInstance, name: str, level: Level
+) -> list[Tensor] | None:
+    """Return the outputs for parts under one reading; None if the model fails for one."""
+    found = [_output(engine, instance, part, name, level) for part in _parts(instance)]
+    accepted = [output for output in found if output is not None]
+    return accepted if len(accepted) == len(found) else None
 
 
 def _parts(instance: PreparedInstance) -> Iterator[Tensor]:
