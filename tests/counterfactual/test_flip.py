@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from torch_geometric.nn import GINConv
+from torch_geometric.nn import GINConv, GraphConv, global_add_pool
 
 import eigsearch
 from eigsearch.counterfactual.explanation import FlipExplanation
@@ -175,6 +175,33 @@ def test_flip_takes_levels() -> None:
     data.scale = torch.ones(int(data.num_nodes))
     found = one(Net(3), data, levels={"scale": "node"})
     assert found.size == one(Net(3), random_graph(3)).size
+
+
+class Weighted(nn.Module):
+    """Weights messages by an attribute whose name says nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = GraphConv(3, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor, strength: Tensor) -> Tensor:
+        return global_add_pool(self.conv(x, edge_index, strength).tanh(), batch)
+
+
+def test_flip_add_extends_an_attribute_of_as_many_edges_as_nodes() -> None:
+    ring = torch.stack([torch.arange(6), torch.arange(6).roll(-1)])
+    x = torch.randn(6, 3, generator=torch.Generator().manual_seed(1))
+    data, model = Data(x=x, edge_index=ring, strength=torch.ones(6)), Weighted().eval()
+    flipped = 0
+    for found in eigsearch.flip(model, data, add=True, answers=5, max_size=4):
+        edges = torch.cat([ring[:, ~found.edge_mask], found.added], dim=1)
+        batch = torch.zeros(6, dtype=torch.long)
+        with torch.no_grad():
+            after = int(model(x, edges, batch, torch.ones(edges.size(1))).argmax())
+        assert after == found.prediction_after != found.prediction
+        flipped += found.added.numel() > 0
+    assert flipped > 0
 
 
 def test_flip_at_another_size_raises() -> None:

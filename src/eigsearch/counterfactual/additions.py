@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from eigsearch.errors import InputError
-from eigsearch.inputs.attributes import attribute_level
+from eigsearch.inputs.attributes import Level, attribute_level
 
 MAX_PAIRS = 10_000  # each is evaluated in every step
 _MOST_AROUND_A_NODE = 1_000  # pairs further away are left out where there are more
@@ -136,7 +137,12 @@ def _numbers(ends: Tensor, data: Data, both: bool) -> np.ndarray:
 
 
 def with_additions(
-    data: Data, group: Tensor, pairs: Tensor, both: bool, edge_attr: Tensor | None = None
+    data: Data,
+    group: Tensor,
+    pairs: Tensor,
+    both: bool,
+    edge_attr: Tensor | None = None,
+    levels: Mapping[str, tuple[Level, int]] = MappingProxyType({}),
 ) -> tuple[Data, Tensor]:
     """Return the graph with all pairs joined, and the group of each of its edges.
 
@@ -148,6 +154,7 @@ def with_additions(
         pairs: The pairs, `[2, A]`; each becomes a group.
         both: Whether an edge leads both ways.
         edge_attr: The `edge_attr` of new edges, `[1, F]`, where it is not the commonest.
+        levels: What attributes belong to, where their length leaves that open.
     """
     count, device = pairs.size(1), data.edge_index.device
     pairs = pairs.to(device)
@@ -158,7 +165,7 @@ def with_additions(
     grown.edge_index = torch.cat([data.edge_index, ends], dim=1)
     for name, value in data.items():
         if name != "edge_index" and isinstance(value, Tensor):
-            level, dim = attribute_level(data, name)
+            level, dim = levels.get(name) or attribute_level(data, name)
             if level == "edge" and dim == 0 and len(value):
                 known = edge_attr if name == "edge_attr" else None
                 new = _commonest(value) if known is None else known

@@ -113,7 +113,7 @@ def make_toggles(
     else:
         pairs = check_pairs(options.add, data, both)
     single = single_bond(data, options.bonds)
-    grown, partition = with_additions(data, groups, pairs, both, single)
+    grown, partition = with_additions(data, groups, pairs, both, single, original.levels)
     toggles = _with_pairs(predictor, original, instance._replace(data=grown), partition)
     check = bond_check(data, options.atoms, options.bonds)
     return replace(toggles, both=both, bonds=check)
