@@ -10,7 +10,7 @@ from torch import Tensor
 from eigsearch._utils.hashing import mixed
 from eigsearch.engines.incremental.context import EvalContext
 from eigsearch.engines.incremental.errors import NotServed
-from eigsearch.engines.incremental.index.arrays import Array, distinct
+from eigsearch.engines.incremental.index.arrays import Array, distinct, distinct_below
 from eigsearch.engines.incremental.index.state_table import Messages, StateTable
 from eigsearch.engines.incremental.index.timelines import NEVER, EdgeList
 from eigsearch.engines.incremental.layout import (
@@ -108,4 +108,4 @@ def _distinct_tuples(layouts: Sequence[Layout], inverses: Sequence[Array]) -> tu
         if count > NEVER // 2:
             key, count = distinct(mixed(key))[1], entries * layout.count
         key = key * layout.count + inverse
-    return distinct(mixed(key))
+    return distinct_below(key, count) if count <= entries else distinct(mixed(key))

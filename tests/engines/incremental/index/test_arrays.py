@@ -14,6 +14,7 @@ from eigsearch._utils.hashing import hashes
 from eigsearch.engines.incremental.index import arrays
 from eigsearch.engines.incremental.index.arrays import (
     distinct,
+    distinct_below,
     gather_ranges,
     index_from_ptr,
     ptr_from_counts,
@@ -58,6 +59,11 @@ def test_gather_ranges_any_choice_equals_a_loop(counts: list[int], seed: int) ->
     assert np.diff(new_ptr).tolist() == [counts[c] for c in chosen]
 
 
+@given(keys=st.lists(st.integers(0, 5), min_size=1, max_size=50))
+def test_distinct_below_a_count_one_row_per_key(keys: list[int]) -> None:
+    check_partition(np.array(keys), *distinct_below(np.array(keys), 6))
+
+
 @pytest.mark.parametrize("few", [0, 1000])
 @given(keys=st.lists(st.integers(0, 5), min_size=1, max_size=50))
 def test_distinct_either_hash_table_one_row_per_key(few: int, keys: list[int]) -> None:
@@ -70,9 +76,12 @@ def test_distinct_either_hash_table_one_row_per_key(few: int, keys: list[int]) -
 
 def check_distinct(keys: list[int]) -> None:
     key = np.array(keys, np.uint64)  # unmixed, so that all of them want the same slot
-    chosen, place = distinct(key)
+    check_partition(key, *distinct(key))
+
+
+def check_partition(key: np.ndarray, chosen: np.ndarray, place: np.ndarray) -> None:
     assert np.array_equal(key[chosen][place], key)
-    assert sorted(key[chosen].tolist()) == sorted(set(keys))
+    assert sorted(key[chosen].tolist()) == sorted(set(key.tolist()))
     assert np.array_equal(place[chosen], np.arange(len(chosen)))
 
 

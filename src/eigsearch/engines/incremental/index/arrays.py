@@ -61,19 +61,38 @@ def distinct(key: Array) -> tuple[Array, Array]:
     if len(key) < _FEW_KEYS:
         return _sorted_apart(key)
     bits = (len(key) * _SLOTS_PER_KEY).bit_length()
-    table = np.empty(1 << bits, np.int64)
-    like = np.empty(len(key), np.int64)
-    left, word = np.arange(len(key)), key.view(np.uint64)
-    while len(left):
+    table, every = np.empty(1 << bits, np.int64), np.arange(len(key))
+
+    def kept(word: Array, row: Array) -> Array:
+        """Return the row that stays in the slot of each row."""
         slot = (word >> np.uint64(64 - bits)).view(np.int64)
-        table[slot] = left
-        found = table[slot]
-        same = key.take(found) == key.take(left)
-        like[left] = found  # of rows with another key too, until a later round corrects it
-        unlike = (~same).nonzero()[0]
-        left, word = left.take(unlike), mixed(word.take(unlike))
-    chosen = like == np.arange(len(key))
+        table[slot] = row
+        return table.take(slot)
+
+    word = key.view(np.uint64)
+    like = kept(word, every)  # of rows with another key too, until a later round corrects it
+    left = (key.take(like) != key).nonzero()[0]
+    word = word.take(left)
+    while len(left):
+        word = mixed(word)
+        found = kept(word, left)
+        like[left] = found
+        unlike = (key.take(found) != key.take(left)).nonzero()[0]
+        left, word = left.take(unlike), word.take(unlike)
+    chosen = like == every
     return chosen.nonzero()[0], (chosen.cumsum() - 1).take(like)
+
+
+def distinct_below(key: Array, count: int) -> tuple[Array, Array]:
+    """Return the same as `distinct` for numbers below a count, by a table of all of them.
+
+    >>> [array.tolist() for array in distinct_below(np.array([3, 1, 3]), 4)]
+    [[1, 2], [1, 0, 1]]
+    """
+    like = np.full(count, -1)
+    like[key] = np.arange(len(key))
+    found = like >= 0
+    return like.compress(found), (found.cumsum() - 1).take(key)
 
 
 def _sorted_apart(key: Array) -> tuple[Array, Array]:
