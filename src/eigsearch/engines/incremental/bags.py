@@ -138,8 +138,7 @@ def _held(layout: Layout, edges: EdgeList, edge: Array, time: Array | int) -> Ar
     below = layout.sent[0]
     table = below.space
     assert isinstance(table, StateTable)
-    start = table.timelines.time_ptr.take(edges.source)
-    return below.inverse.take(table.find(start.take(edge) + time))
+    return below.inverse.take(table.find(edges.source_start.take(edge) + time))
 
 
 def _messages(context: EvalContext, own: Layout | None, layouts: Sequence[Layout]) -> Messages:

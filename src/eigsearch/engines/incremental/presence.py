@@ -9,6 +9,7 @@ import numpy as np
 from eigsearch.engines.incremental.index.arrays import (
     Array,
     gather_ranges,
+    gather_spans,
     index_from_ptr,
     ptr_from_counts,
 )
@@ -32,6 +33,8 @@ class Presence:
         """The nodes that are present in each candidate."""
         timelines = self.timelines
         line, when = timelines.candidates
+        if timelines.edge_induced and not timelines.toggling:
+            return self._growing_pairs
         node, candidate, ptr = gather_ranges(timelines.node_ptr, line)
         time = when.take(candidate)
         if timelines.edge_induced:
@@ -39,6 +42,27 @@ class Presence:
             node, time, candidate = node.take(there), time.take(there), candidate.take(there)
             ptr = ptr_from_counts(np.bincount(candidate, minlength=len(line)))
         return Pairs(timelines.time_ptr.take(node) + time, ptr, candidate)
+
+    @property
+    def _growing_pairs(self) -> Pairs:
+        """The pairs of growing timelines: the nodes that came first, in the order of coming."""
+        timelines = self.timelines
+        line, when = timelines.candidates
+        low = timelines.node_ptr.take(line)
+        place, candidate, ptr = gather_spans(low, low + self.counts)
+        node_time = timelines.time_ptr.take(self._by_coming).take(place)
+        node_time += when.take(candidate)
+        return Pairs(node_time, ptr, candidate)
+
+    @property
+    def _by_coming(self) -> Array:
+        """The nodes of each growing timeline, sorted by when they come."""
+        timelines = self.timelines
+        line = index_from_ptr(timelines.node_ptr)
+        # One more time in each timeline is for the nodes that never come.
+        first = np.minimum(timelines.first_edge_at, timelines.lengths.take(line))
+        ptr = ptr_from_counts(timelines.lengths + 1)
+        return (ptr.take(line) + first).argsort(kind="stable")
 
     def pairs_of(self, kind: int, types: Types) -> Pairs:
         """Return the nodes of one type that are present in each candidate."""

@@ -16,6 +16,7 @@ from eigsearch.engines.incremental.index.arrays import (
     distinct,
     distinct_below,
     gather_ranges,
+    gather_spans,
     index_from_ptr,
     ptr_from_counts,
     range_sums,
@@ -57,6 +58,15 @@ def test_gather_ranges_any_choice_equals_a_loop(counts: list[int], seed: int) ->
     expected = [(m, i) for i, c in enumerate(chosen) for m in range(ptr[c], ptr[c + 1])]
     assert list(zip(member.tolist(), index.tolist(), strict=True)) == expected
     assert np.diff(new_ptr).tolist() == [counts[c] for c in chosen]
+
+
+@given(spans=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=1))
+def test_gather_spans_any_spans_equals_a_loop(spans: list[tuple[int, int]]) -> None:
+    low, length = np.array(spans).T
+    member, index, ptr = gather_spans(low, low + length)
+    expected = [(start + k, i) for i, (start, count) in enumerate(spans) for k in range(count)]
+    assert list(zip(member.tolist(), index.tolist(), strict=True)) == expected
+    assert np.diff(ptr).tolist() == length.tolist()
 
 
 @given(keys=st.lists(st.integers(0, 5), min_size=1, max_size=50))

@@ -25,7 +25,7 @@ def sent(messages: Messages, below: StateTable | None) -> list[Counter]:
 def added(changes: Changes, table: StateTable, below: StateTable | None) -> list[Counter]:
     """Return for each row how often a message is gained, less how often it is lost."""
     found: list[Counter] = [Counter() for _ in range(len(table))]
-    starts = table.timelines.source_start
+    starts = table.timelines.edges.source_start
     for row in range(len(table)):
         for entry in range(changes.ptr[row], changes.ptr[row + 1]):
             edge, time = int(changes.edge[entry]), int(changes.time[entry])

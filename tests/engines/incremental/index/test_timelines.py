@@ -123,6 +123,31 @@ def test_by_source_into_wanted_nodes_lists_their_edges_by_source(
 
 
 @given(choice=kinds, seed=seeds)
+def test_edges_into_a_node_are_sorted_by_when_they_appear(
+    choice: tuple[str, ...], seed: int
+) -> None:
+    timelines = random_timelines(choice, seed)
+    looped = timelines.edges.with_loops(np.arange(len(timelines.node)))
+    for edges in (timelines.edges, looped):
+        ends = list(zip(edges.target.tolist(), edges.appears_at.tolist(), strict=True))
+        assert ends == sorted(ends)
+        if not timelines.toggling:
+            assert edges.appearing.tolist() == [timelines.time_ptr[n] + t for n, t in ends]
+        base = [ends.count((node, 0)) for node in range(edges.num_nodes)]
+        assert (edges.base_end - edges.target_ptr[:-1]).tolist() == base
+
+
+@given(seed=seeds)
+def test_flips_are_the_edges_that_flip_sorted_by_their_target_and_time(seed: int) -> None:
+    edges = random_timelines(TOGGLING, seed).edges
+    edge, pair = edges.flips
+    assert sorted(edge.tolist()) == [e for e in range(len(edges)) if edges.flips_at[e] > 0]
+    assert pair.tolist() == [edges.time_ptr[edges.target[e]] + edges.flips_at[e] for e in edge]
+    found = list(zip(pair.tolist(), edge.tolist(), strict=True))
+    assert found == sorted(found)
+
+
+@given(choice=kinds, seed=seeds)
 def test_with_loops_adds_a_loop_that_is_always_there(choice: tuple[str, ...], seed: int) -> None:
     timelines = random_timelines(choice, seed)
     node = np.arange(len(timelines.node))

@@ -45,11 +45,20 @@ def gather_ranges(ptr: Array, chosen: Array) -> tuple[Array, Array, Array]:
     >>> [array.tolist() for array in gather_ranges(np.array([0, 2, 2, 5]), np.array([2, 0]))]
     [[2, 3, 4, 0, 1], [0, 0, 0, 1, 1], [0, 3, 5]]
     """
-    low = ptr.take(chosen)
-    new_ptr = ptr_from_counts(ptr.take(chosen + 1) - low)
-    index = index_from_ptr(new_ptr)
-    low -= new_ptr[:-1]
-    return low.take(index) + np.arange(len(index)), index, new_ptr
+    return gather_spans(ptr.take(chosen), ptr.take(chosen + 1))
+
+
+def gather_spans(low: Array, high: Array) -> tuple[Array, Array, Array]:
+    """Return the numbers of spans that end before `high`, each one's span, and the ptr of spans.
+
+    >>> [array.tolist() for array in gather_spans(np.array([4, 0, 7]), np.array([6, 0, 8]))]
+    [[4, 5, 7], [0, 0, 2], [0, 2, 2, 3]]
+    """
+    ptr = ptr_from_counts(high - low)
+    index = index_from_ptr(ptr)
+    member = (low - ptr[:-1]).take(index)
+    member += np.arange(len(index))
+    return member, index, ptr
 
 
 def distinct(key: Array) -> tuple[Array, Array]:

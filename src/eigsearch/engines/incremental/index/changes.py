@@ -44,7 +44,7 @@ def changes_of(table: StateTable, edges: EdgeList, below: StateTable | None) -> 
         gained, lost = np.ones(len(edge), np.int64), np.zeros(len(edge), np.int64)
         parts += [(edge, time, time, gained), (edge, time, lost, lost - 1)]
     edge, time, read, sign = (np.concatenate(column) for column in zip(*parts, strict=True))
-    entered = table.timelines.time_ptr.take(edges.target).take(edge) + time
+    entered = edges.target_start.take(edge) + time
     row = table.find(entered)
     known = (table.key.take(row) == entered).nonzero()[0]  # nodes out of reach have no rows
     chosen = known.take(row.take(known).argsort(kind="stable"))

@@ -7,7 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from eigsearch.engines.incremental.index.arrays import Array, gather_ranges, ptr_from_counts
+from eigsearch.engines.incremental.index.arrays import (
+    Array,
+    gather_ranges,
+    gather_spans,
+    index_from_ptr,
+    ptr_from_counts,
+)
 from eigsearch.engines.incremental.index.timelines import EdgeList, Timelines
 
 # Where there are few (node, time) pairs, all are held as dense tables: a look-up is one read.
@@ -67,15 +73,15 @@ class StateTable:
     @cached_property
     def row_of_time(self) -> Array:
         """The row that holds at every (node, time) pair, as a dense table."""
+        if self.timelines.toggling:
+            held = self._base.take(self.timelines.node_of_time)
+            held[self.key] = np.arange(len(self.key))
+            return held
         begins = np.zeros(self.timelines.time_ptr[-1], np.int64)
         begins[self.key] = 1
         latest = begins.cumsum(out=begins)
         latest -= 1
-        if not self.timelines.toggling:
-            return latest
-        base = latest.take(self.timelines.time_ptr[:-1]).take(self.timelines.node_of_time)
-        base[self.key] = np.arange(len(self.key))
-        return base
+        return latest
 
     def find(self, node_time: Array) -> Array:
         """Return the row that holds at each (node, time) pair."""
@@ -86,9 +92,18 @@ class StateTable:
             return row
         return np.where(self.key.take(row) == node_time, row, self._base.take(self.node.take(row)))
 
+    def count_until(self, sorted_pairs: Array) -> Array:
+        """Return how many of some sorted (node, time) pairs come before the end of each row."""
+        if self.dense:
+            counts = np.bincount(sorted_pairs, minlength=self.timelines.time_ptr[-1])
+            return counts.cumsum().take(self.key)
+        return np.searchsorted(sorted_pairs, self.key, side="right")
+
     @cached_property
     def _base(self) -> Array:
-        return np.searchsorted(self.key, self.timelines.time_ptr[:-1])
+        """The row of each node at time 0; of a node out of reach, which has none, any row."""
+        first = ptr_from_counts(np.bincount(self.node, minlength=len(self.timelines.node)))
+        return np.minimum(first[:-1], len(self.key) - 1)
 
     def propagate(self, wanted: Array | None = None) -> StateTable:
         """Return the rows of the next layer: changes of edges, neighbours and nodes.
@@ -106,13 +121,15 @@ class StateTable:
 
     def _along_edges(self, node: Array, time: Array, wanted: Array | None) -> Array:
         """Return the (node, time) pairs that the given ones reach along one edge."""
-        timelines = self.timelines
-        edges = timelines.edges
+        edges = self.timelines.edges
         order, ptr = edges.by_source if wanted is None else edges.by_source_into(wanted)
         member, owner, _ = gather_ranges(ptr, node)
-        edge, time = order.take(member), time.take(owner)
-        there = timelines.edges.present(edge, time).nonzero()[0]
-        return timelines.target_start.take(edge.take(there)) + time.take(there)
+        time = time.take(owner)
+        reached = edges.target_start.take(order).take(member)
+        reached += time
+        if edges.toggling and edges.complete:
+            return reached  # an edge that is absent has just changed, so this pair has a row anyway
+        return reached.take(edges.present(order.take(member), time).nonzero()[0])
 
     def covering_edges(self) -> StateTable:
         """Return these rows, and those at which an edge into a node changes."""
@@ -194,40 +211,74 @@ class Messages:
         return len(self.edge)
 
     @cached_property
-    def _members(self) -> tuple[Array, Array, Array]:
+    def _spans(self) -> tuple[Array, Array, Array | None, Array | None]:
+        """The spans of edges that enter each row: low, high, row, and the first of each row.
+
+        Edges are sorted by when they appear, so a growing row has one span.
+        """
         table, edges = self.table, self.edges
-        edge, row, ptr = gather_ranges(edges.target_ptr, table.node)
-        there = edges.present(edge, table.time.take(row))
-        if not there.all():
-            chosen = there.nonzero()[0]
-            edge, row = edge.take(chosen), row.take(chosen)
-            ptr = ptr_from_counts(np.bincount(row, minlength=len(table)))
-        return edge, row, ptr
+        low = edges.target_ptr.take(table.node)
+        if not table.timelines.toggling:
+            return low, table.count_until(edges.appearing), None, None
+        return self._split(low, edges.base_end.take(table.node))
+
+    def _split(self, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
+        """Return the spans of edges at time 0 without those removed, and with those added."""
+        edge, row = self._flips
+        first = ptr_from_counts(np.bincount(row, minlength=len(low)) + 1)
+        owner, before = index_from_ptr(first), row + np.arange(len(row))
+        low, high = low.take(owner), high.take(owner)
+        removed = self.edges.appears_at.take(edge) == 0
+        low[before + 1] = edge + removed
+        high[before[removed]] = edge[removed]
+        high[before[~removed] + 1] = edge[~removed] + 1
+        return low, high, owner, first
+
+    @property
+    def _flips(self) -> tuple[Array, Array]:
+        """The edges that flip, and the row that each enters then, sorted by row."""
+        edge, pair = self.edges.flips
+        if not len(self.table):
+            return edge[:0], edge[:0]
+        row = self.table.find(pair)
+        known = self.table.key.take(row) == pair  # nodes out of reach have no rows
+        return edge.compress(known), row.compress(known)
+
+    @cached_property
+    def _members(self) -> tuple[Array, Array, Array]:
+        """The edge of each message, its span, and where those of each span begin."""
+        low, high, *_ = self._spans
+        return gather_spans(low, high)
 
     @property
     def edge(self) -> Array:
         """The edge of each message."""
         return self._members[0]
 
-    @property
+    @cached_property
     def row(self) -> Array:
         """The row that each message enters."""
-        return self._members[1]
-
-    @property
-    def ptr(self) -> Array:
-        """Where the messages of each row begin."""
-        return self._members[2]
+        owner, span = self._spans[2], self._members[1]
+        return span if owner is None else owner.take(span)
 
     @cached_property
+    def ptr(self) -> Array:
+        """Where the messages of each row begin."""
+        first, ptr = self._spans[3], self._members[2]
+        return ptr if first is None else ptr.take(first)
+
+    @property
     def time(self) -> Array:
         """The time of each message."""
-        return self.table.time.take(self.row)
+        owner, time = self._spans[2], self.table.time
+        return (time if owner is None else time.take(owner)).take(self._members[1])
 
     @cached_property
     def sent_at(self) -> Array:
         """The (node, time) pair of the source of each message."""
-        return self.table.timelines.time_ptr.take(self.edges.source).take(self.edge) + self.time
+        sent_at = self.edges.source_start.take(self.edge)
+        sent_at += self.time
+        return sent_at
 
     def within(self, coarser: Messages) -> Array:
         """Return the position of each message among those of a coarser table.
@@ -242,7 +293,6 @@ class Messages:
         """Return the rows of the sources, the ptr of their messages, and the messages."""
         table, edges = self.table, self.edges
         timelines = table.timelines
-        starts = timelines.time_ptr.take(edges.source)
         changed = timelines.changed[1]
         rows = replace(
             base_table(timelines).including(self.sent_at, changed), depth=table.depth + 1
@@ -252,7 +302,7 @@ class Messages:
         edge, time = order.take(member), rows.time.take(row)
         there = edges.present(edge, time).nonzero()[0]
         edge, time, row = edge.take(there), time.take(there), row.take(there)
-        entered = table.find(timelines.time_ptr.take(edges.target).take(edge) + time)
+        entered = table.find(edges.target_start.take(edge) + time)
         # Messages are sorted by row and, within a row, by edge: one binary search finds them all.
-        message = np.searchsorted(self.row * len(starts) + self.edge, entered * len(starts) + edge)
+        message = np.searchsorted(self.row * len(edges) + self.edge, entered * len(edges) + edge)
         return rows, ptr_from_counts(np.bincount(row, minlength=len(rows))), message

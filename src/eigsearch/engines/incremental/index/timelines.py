@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def toggles(candidate_set: CandidateSet) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class EdgeList:
-    """Edges of the union of all timelines, sorted by target.
+    """Edges of the union of all timelines, sorted by target and by when they appear.
 
     Attributes:
         source, target: The ends of each edge.
@@ -46,7 +47,7 @@ class EdgeList:
             that the model added.
         appears_at, flips_at: The time from which each edge is present, and when it is flipped.
         toggling: Whether edges flip over time; else they appear.
-        num_nodes: The number of nodes.
+        time_ptr: Where the times of each node begin among all (node, time) pairs.
         position: For each edge, its position in the list that this one was made from; a self-loop
             that the model added has the position of its node behind all edges.
         kinds: The node types of sources and of targets; one type where graphs have none.
@@ -58,12 +59,27 @@ class EdgeList:
     appears_at: Array
     flips_at: Array
     toggling: bool
-    num_nodes: int
+    time_ptr: Array
     position: Array
     kinds: tuple[int, int] = (0, 0)
 
     def __len__(self) -> int:
         return len(self.source)
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes."""
+        return len(self.time_ptr) - 1
+
+    @cached_property
+    def source_start(self) -> Array:
+        """Where the times of each edge's source begin."""
+        return self.time_ptr.take(self.source)
+
+    @cached_property
+    def target_start(self) -> Array:
+        """Where the times of each edge's target begin."""
+        return self.time_ptr.take(self.target)
 
     @cached_property
     def target_ptr(self) -> Array:
@@ -87,6 +103,25 @@ class EdgeList:
         order = order.take(wanted.take(self.target.take(order)).nonzero()[0])
         counts = np.bincount(self.source.take(order), minlength=self.num_nodes)
         return order, ptr_from_counts(counts)
+
+    @cached_property
+    def appearing(self) -> Array:
+        """The sorted (target, time) pairs at which edges appear."""
+        return self.target_start + self.appears_at
+
+    @cached_property
+    def base_end(self) -> Array:
+        """Where those of the edges into each node end that are present at time 0."""
+        base = np.bincount(self.target[self.appears_at == 0], minlength=self.num_nodes)
+        return self.target_ptr[:-1] + base
+
+    @cached_property
+    def flips(self) -> tuple[Array, Array]:
+        """The edges that flip, and the (target, time) pairs at which they do, which are sorted."""
+        edge = (self.flips_at > 0).nonzero()[0]
+        pair = self.target_start.take(edge) + self.flips_at.take(edge)
+        order = pair.argsort(kind="stable")
+        return edge.take(order), pair.take(order)
 
     @cached_property
     def changes_at(self) -> Array:
@@ -114,41 +149,47 @@ class EdgeList:
         if not self.toggling:
             return self.appears_at.take(edge) <= time
         kept = self.flips_at.take(edge) != time
-        return kept if self._complete else (self.appears_at.take(edge) <= time) == kept
+        return kept if self.complete else (self.appears_at.take(edge) <= time) == kept
 
     @cached_property
-    def _complete(self) -> bool:
+    def complete(self) -> bool:
         """Whether every edge is present at time 0."""
         return not self.appears_at.any()
 
     def subset(self, chosen: Array, kinds: tuple[int, int] | None = None) -> EdgeList:
         """Return some of the edges, in their order; `kinds` are their node types."""
-        return edge_list(self._columns, chosen, self.toggling, self.num_nodes, kinds or self.kinds)
+        return edge_list(self._columns, chosen, self.toggling, self.time_ptr, kinds or self.kinds)
 
     def with_loops(self, node: Array) -> EdgeList:
         """Return the edges and a permanent self-loop for each of some nodes."""
         always = np.zeros(len(node), np.int64)
         loops = (node, node, always - 1, always, always - 1)
         columns = [np.concatenate(both) for both in zip(self._columns, loops, strict=True)]
-        order = np.argsort(columns[1], kind="stable")
-        return edge_list(columns, order, self.toggling, self.num_nodes, self.kinds)
+        order = order_of_edges(columns[1], columns[3], self.time_ptr)
+        return edge_list(columns, order, self.toggling, self.time_ptr, self.kinds)
 
     @property
     def _columns(self) -> tuple[Array, ...]:
         return self.source, self.target, self.attribute, self.appears_at, self.flips_at
 
 
+def order_of_edges(target: Array, appears_at: Array, time_ptr: Array) -> Array:
+    """Return the order of edges by target, and for each target by when they appear."""
+    begins = np.where(appears_at < NEVER, appears_at, 1)  # an edge that only a flip adds comes last
+    return (time_ptr.take(target) + begins).argsort(kind="stable")
+
+
 def edge_list(
     columns: Sequence[Array],
     chosen: Array,
     toggling: bool,
-    num_nodes: int,
+    time_ptr: Array,
     kinds: tuple[int, int] = (0, 0),
 ) -> EdgeList:
     """Return some of the edges that columns describe, in the given order."""
     source, target, attribute, appears_at, flips_at = (column.take(chosen) for column in columns)
     return EdgeList(
-        source, target, attribute, appears_at, flips_at, toggling, num_nodes, chosen, kinds
+        source, target, attribute, appears_at, flips_at, toggling, time_ptr, chosen, kinds
     )
 
 
@@ -177,20 +218,10 @@ class Timelines:
         """The number of times of each timeline: candidates, and the base if toggling."""
         return self.counts + self.toggling
 
-    @cached_property
+    @property
     def time_ptr(self) -> Array:
         """Where the times of each node begin among all (node, time) pairs."""
-        return ptr_from_counts(self.lengths.take(index_from_ptr(self.node_ptr)))
-
-    @cached_property
-    def source_start(self) -> Array:
-        """Where the times of each edge's source begin."""
-        return self.time_ptr.take(self.edges.source)
-
-    @cached_property
-    def target_start(self) -> Array:
-        """Where the times of each edge's target begin."""
-        return self.time_ptr.take(self.edges.target)
+        return self.edges.time_ptr
 
     @cached_property
     def node_of_time(self) -> Array:
@@ -213,9 +244,10 @@ class Timelines:
     @cached_property
     def changed(self) -> tuple[Array, Array]:
         """The (node, time) pairs at which an edge of a target or source changes."""
-        changing = self.edges.changes_at.nonzero()[0]
-        time = self.edges.changes_at.take(changing)
-        return self.target_start.take(changing) + time, self.source_start.take(changing) + time
+        edges = self.edges
+        changing = edges.changes_at.nonzero()[0]
+        time = edges.changes_at.take(changing)
+        return edges.target_start.take(changing) + time, edges.source_start.take(changing) + time
 
     @cached_property
     def first_edge_at(self) -> Array:
@@ -253,14 +285,16 @@ def build_timelines(chunks: Sequence[Chunk]) -> Timelines:
     attribute = np.arange(len(line)) + (edge_base - edge_ptr[:-1])[line]
     source, target = source + node_ptr[line], target + node_ptr[line]
     exists = np.flatnonzero((appears_at < NEVER) | (flips_at >= 0))
-    order = exists.take(np.argsort(target.take(exists), kind="stable"))
+    counts, line_of_node = np.asarray([len(chunk) for chunk in chunks]), index_from_ptr(node_ptr)
+    time_ptr = ptr_from_counts((counts + toggling).take(line_of_node))
+    in_order = order_of_edges(target.take(exists), appears_at.take(exists), time_ptr)
     columns = (source, target, attribute, appears_at, flips_at)
     return Timelines(
         chunks=chunks,
-        counts=np.asarray([len(chunk) for chunk in chunks]),
+        counts=counts,
         toggling=toggling,
-        edges=edge_list(columns, order, toggling, int(node_ptr[-1])),
-        node=np.arange(node_ptr[-1]) + (node_base - node_ptr[:-1])[index_from_ptr(node_ptr)],
+        edges=edge_list(columns, exists.take(in_order), toggling, time_ptr),
+        node=np.arange(node_ptr[-1]) + (node_base - node_ptr[:-1]).take(line_of_node),
         node_ptr=node_ptr,
     )
 
@@ -314,21 +348,23 @@ def _growing_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Arra
         for chunk in chunks
         if isinstance(chunk.request.candidate_set, Prefixes)
     ]
-    sizes = [s.sizes[c.start : c.stop] for s, c in zip(candidate_sets, chunks, strict=True)]
-    groups, counts = np.diff(base), np.asarray([len(group) for group in sizes])
+    counts = np.asarray([len(chunk) for chunk in chunks])
     line, first = index_from_ptr(base), ptr_from_counts(counts)
-    position = np.empty(base[-1], np.int64)
-    order = np.concatenate([candidate_set.order.numpy() for candidate_set in candidate_sets])
-    position[order + base[line]] = np.arange(base[-1]) - base[line]
-    # One search for all timelines: each has a range of its own, wider than any size.
-    stretch = int(groups.max()) + 1
-    ends = np.concatenate(sizes) + index_from_ptr(first) * stretch
-    without = np.searchsorted(ends, position + line * stretch, side="right") - first[line]
+    taken = (s.sizes[c.start : c.stop] for s, c in zip(candidate_sets, chunks, strict=True))
+    size = np.fromiter(chain.from_iterable(taken), np.int64, first[-1])
+    # Each timeline has a slot for every size from 0 to the number of its groups.
+    slot = base + np.arange(len(base))
+    up_to = np.bincount(slot.take(index_from_ptr(first)) + size, minlength=slot[-1]).cumsum()
+    without = up_to.take(np.arange(base[-1]) + line) - first.take(line)
     backwards = np.asarray(
         [isinstance(candidate_set, Complements) for candidate_set in candidate_sets]
-    )[line]
-    appears_at = np.where(backwards, counts[line] - without, without)
-    return np.where(appears_at < counts[line], appears_at, NEVER), np.full(base[-1], -1)
+    )
+    count = counts.take(line)
+    in_order = np.where(backwards.take(line), count - without, without)
+    order = np.concatenate([candidate_set.order.numpy() for candidate_set in candidate_sets])
+    appears_at = np.empty(base[-1], np.int64)
+    appears_at[order + base.take(line)] = np.where(in_order < count, in_order, NEVER)
+    return appears_at, np.full(base[-1], -1)
 
 
 def _attribute_bases(
