@@ -77,9 +77,8 @@ class StateTable:
             held = self._base.take(self.timelines.node_of_time)
             held[self.key] = np.arange(len(self.key))
             return held
-        begins = np.zeros(self.timelines.time_ptr[-1], np.int64)
-        begins[self.key] = 1
-        latest = begins.cumsum(out=begins)
+        latest = self._begins.astype(np.int64)
+        latest.cumsum(out=latest)
         latest -= 1
         return latest
 
@@ -113,11 +112,16 @@ class StateTable:
         """
         moved = (self.time > 0 if self.fresh is None else self.fresh).nonzero()[0]
         reached = self._along_edges(self.node.take(moved), self.time.take(moved), wanted)
-        key = self._union(self.key, self.timelines.changed[0], reached)
-        fresh = np.ones(len(key), bool)
-        table = StateTable(self.timelines, key, self.depth + 1, True, fresh, self._lineage)
-        fresh[table.find(self.key)] = False
-        return table
+        key = self._union(self.timelines.changed[0], reached)
+        fresh = self._lacks(key)
+        return StateTable(self.timelines, key, self.depth + 1, True, fresh, self._lineage)
+
+    def _lacks(self, key: Array) -> Array:
+        """Return which (node, time) pairs have no row of their own."""
+        if self.dense:
+            return ~self._begins.take(key)
+        place = np.searchsorted(self.key, key)
+        return self.key.take(place, mode="clip") != key
 
     def _along_edges(self, node: Array, time: Array, wanted: Array | None) -> Array:
         """Return the (node, time) pairs that the given ones reach along one edge."""
@@ -135,12 +139,12 @@ class StateTable:
         """Return these rows, and those at which an edge into a node changes."""
         if self.covers_edges:
             return self
-        key = self._union(self.key, self.timelines.changed[0])
+        key = self._union(self.timelines.changed[0])
         return StateTable(self.timelines, key, self.depth, True, None, self._lineage, self)
 
     def including(self, *keys: Array) -> StateTable:
         """Return these rows and further ones."""
-        return StateTable(self.timelines, self._union(self.key, *keys), self.depth)
+        return StateTable(self.timelines, self._union(*keys), self.depth)
 
     def merged(self, other: StateTable) -> StateTable:
         """Return the rows of two tables."""
@@ -148,7 +152,7 @@ class StateTable:
             return self
         if other._includes(self):
             return other
-        key, depth = self._union(self.key, other.key), max(self.depth, other.depth)
+        key, depth = self._union(other.key), max(self.depth, other.depth)
         covers = self.covers_edges or other.covers_edges
         for table in (self, other):
             if len(table) == len(key) and (table.depth, table.covers_edges) == (depth, covers):
@@ -180,14 +184,22 @@ class StateTable:
         return self.origin or self
 
     def _union(self, *keys: Array) -> Array:
+        """Return the sorted (node, time) pairs of these rows and further ones."""
         if not self.dense:
-            key = np.concatenate(keys)
+            key = np.concatenate([self.key, *keys])
             key.sort(kind="stable")  # fast, as each part is sorted already
             return key[np.concatenate([[True], key[1:] != key[:-1]])]
-        mask = np.zeros(self.timelines.time_ptr[-1], bool)
+        begins = self._begins.copy()
         for key in keys:
-            mask[key] = True
-        return mask.nonzero()[0]
+            begins[key] = True
+        return begins.nonzero()[0]
+
+    @cached_property
+    def _begins(self) -> Array:
+        """Whether a row begins at every (node, time) pair, as a dense table."""
+        begins = np.zeros(self.timelines.time_ptr[-1], bool)
+        begins[self.key] = True
+        return begins
 
     @property
     def num_messages(self) -> int:
