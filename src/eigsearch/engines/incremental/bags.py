@@ -20,8 +20,8 @@ from eigsearch.engines.incremental.index.arrays import (
 from eigsearch.engines.incremental.index.changes import changes_of
 from eigsearch.engines.incremental.index.state_table import Messages, StateTable
 from eigsearch.engines.incremental.index.timelines import EdgeList
-from eigsearch.engines.incremental.joining import finer, rows_on
-from eigsearch.engines.incremental.layout import Layout, Space
+from eigsearch.engines.incremental.joining import finer, reading, rows_on
+from eigsearch.engines.incremental.layout import Layout, Reading, Space
 
 # From so many messages per row on, rows of a hub are computed from what changes: a candidate
 # removes one of thousands of neighbours.
@@ -75,7 +75,7 @@ def bags(
     if carries and side == 1 and _at_hubs(space, layouts):
         return _hub_bags(context, space, own, layouts[0])
     context.make_room(len(space.table), space.table.num_messages)
-    inverses = [rows_on(layout, space) for layout in layouts]
+    readings = [reading(layout, space) for layout in layouts]
     table, ptr = space.table, space.ptr
     if side == 0:
         if context.types is not None:
@@ -83,17 +83,17 @@ def bags(
         context.need_all_rows()
         table, ptr, message = context.once(Messages.by_source, space)
         context.reached = max(context.reached, table.depth)
-        inverses = [inverse.take(message) for inverse in inverses]
+        readings = [each.take(message) for each in readings]
     own_rows = None if own is None else rows_on(own, table)
     if not all(layout.has_equals for layout in (*layouts, *([own] if own else []))):
         layout = Layout(table, np.arange(len(table)), len(table))
     else:
-        first, inverse = distinct(_bag_keys(layouts, inverses, ptr, own, own_rows))
+        first, inverse = distinct(_bag_keys(layouts, readings, ptr, own, own_rows))
         layout = Layout(table, inverse, len(first))
         member, _, ptr = gather_ranges(ptr, first)
-        inverses = [each.take(member) for each in inverses]
+        readings = [each.take(member) for each in readings]
         own_rows = None if own_rows is None else own_rows.take(first)
-    members = [context.tensor(each) for each in inverses]
+    members = [context.tensor(each.rows) for each in readings]
     own_index = None if own_rows is None else context.tensor(own_rows)
     return Bags(layout, context.tensor(ptr), members, own_index)
 
@@ -158,7 +158,7 @@ def _messages(context: EvalContext, own: Layout | None, layouts: Sequence[Layout
 
 def _bag_keys(
     layouts: Sequence[Layout],
-    inverses: Sequence[Array],
+    readings: Sequence[Reading],
     ptr: Array,
     own: Layout | None,
     own_rows: Array | None,
@@ -169,9 +169,9 @@ def _bag_keys(
     different ones among 100,000 rows collide is about 3e-10. A member that is a tuple has the
     product of hashes, each from a table of its own.
     """
-    hashed = hashes(0, inverses[0], layouts[0].count)
+    hashed = readings[0].hashes(0, layouts[0].count)
     for number, layout in enumerate(layouts[1:], 1):
-        hashed *= hashes(number, inverses[number], layout.count)
+        hashed *= readings[number].hashes(number, layout.count)
     key = range_sums(hashed, ptr)
     if own is not None and own_rows is not None:
         key += hashes(len(layouts), own_rows, own.count)

@@ -17,6 +17,7 @@ from eigsearch.engines.incremental.layout import (
     WORTH_COMPARING,
     Layout,
     Pairs,
+    Reading,
     Space,
     edges_of,
 )
@@ -36,19 +37,22 @@ def gathered(context: EvalContext, layout: Layout, edges: EdgeList, side: int) -
 
 def rows_on(layout: Layout, space: Space) -> Array:
     """Return the distinct row that each entry of a finer space holds."""
+    return layout.inverse if layout.space is space else reading(layout, space).rows
+
+
+def reading(layout: Layout, space: Space) -> Reading:
+    """Return which distinct row each entry of the same or a finer space holds."""
     coarse = layout.space
-    if coarse is space:
-        return layout.inverse
     if layout.sent is not None and isinstance(space, Messages):
         return layout.read_at(space)
-    inverse = layout.inverse
-    if isinstance(space, Messages) and isinstance(coarse, Messages):
-        return inverse.take(space.within(coarse))
+    if coarse is space:
+        return Reading(layout.inverse)
     if isinstance(space, Messages):
-        return inverse.take(space.edge)
+        entry = space.within(coarse) if isinstance(coarse, Messages) else space.edge
+        return Reading(layout.inverse, entry)
     assert isinstance(coarse, StateTable)
     node_time = space.node_time if isinstance(space, Pairs) else space.key  # type: ignore[union-attr]
-    return inverse.take(coarse.find(node_time))
+    return Reading(layout.inverse, coarse.find(node_time))
 
 
 def finer(context: EvalContext, left: Space, right: Space) -> Space:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from eigsearch._utils.hashing import hashes
 from eigsearch.engines.incremental.index.arrays import Array
 from eigsearch.engines.incremental.index.state_table import Messages, StateTable
 from eigsearch.engines.incremental.index.timelines import EdgeList
@@ -36,6 +38,34 @@ class Pairs:
 Space = StateTable | EdgeList | Messages | Pairs
 
 
+class Reading(NamedTuple):
+    """Which distinct row each entry of a space holds, looked up only when it is needed.
+
+    Attributes:
+        held: The distinct rows that entries of a coarser space hold.
+        entry: For each entry of the space, the coarser one; None if the spaces are the same.
+    """
+
+    held: Array
+    entry: Array | None = None
+
+    @property
+    def rows(self) -> Array:
+        """The distinct row of each entry."""
+        return self.held if self.entry is None else self.held.take(self.entry)
+
+    def take(self, chosen: Array) -> Reading:
+        """Return what some of the entries hold."""
+        return Reading(self.held, chosen if self.entry is None else self.entry.take(chosen))
+
+    def hashes(self, table: int, count: int) -> Array:
+        """Return a hash of the distinct row of each entry, one of `count`, from one of the tables.
+
+        The coarser space has fewer entries, so hashes are looked up there.
+        """
+        return Reading(hashes(table, self.held, count), self.entry).rows
+
+
 class Layout:
     """Which distinct row each entry of a space holds.
 
@@ -65,18 +95,18 @@ class Layout:
         """The distinct row of each entry."""
         if self._inverse is None:
             assert isinstance(self.space, Messages)
-            self._inverse = self.read_at(self.space)
+            self._inverse = self.read_at(self.space).rows
         return self._inverse
 
-    def read_at(self, messages: Messages) -> Array:
+    def read_at(self, messages: Messages) -> Reading:
         """Return the distinct row of each message, also for messages of a finer table."""
         assert self.sent is not None
         layout, side = self.sent
         table = layout.space
         assert isinstance(table, StateTable)
         if side == 0:
-            return layout.inverse.take(table.find(messages.sent_at))
-        return layout.inverse.take(table.find(messages.table.key)).take(messages.row)
+            return Reading(layout.inverse, table.find(messages.sent_at))
+        return Reading(layout.inverse.take(table.find(messages.table.key)), messages.row)
 
     @property
     def has_equals(self) -> bool:
