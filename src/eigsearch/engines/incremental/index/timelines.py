@@ -312,33 +312,27 @@ def _schedules(
 
 def _toggling_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
     """Return when each group appears and flips; those of the base appear at time 0."""
-    appears_at = np.where(np.concatenate([_missing(chunk) for chunk in chunks]), NEVER, 0)
-    flips = [_flips(chunk) for chunk in chunks]
-    first = ptr_from_counts(np.asarray([len(flipped) for flipped in flips]))
-    line, group = index_from_ptr(first), np.concatenate(flips)
-    time = np.arange(1, len(group) + 1) - first[line]
-    moves = np.flatnonzero(group >= 0)
-    flips_at = np.full(base[-1], -1)
-    flips_at[(group + base[line])[moves]] = time[moves]
+    appears_at, flips_at = np.zeros(base[-1], np.int64), np.full(base[-1], -1)
+    first = ptr_from_counts(np.asarray([len(chunk) for chunk in chunks]))
+    line, every = index_from_ptr(first), np.arange(first[-1])
+    starts = np.asarray([_first_flip(chunk) for chunk in chunks])
+    group = every + (starts - first[:-1]).take(line)
+    for number, chunk in enumerate(chunks):
+        candidate_set = chunk.request.candidate_set
+        if isinstance(candidate_set, SingleFlips):
+            entries = candidate_set.entries[chunk.start : chunk.stop]
+            group[first[number] : first[number + 1]] = entries
+            appears_at[base[number] : base[number + 1]][~candidate_set.base.numpy()] = NEVER
+    time = every + 1 - first.take(line)
+    moves = (group >= 0).nonzero()[0]
+    flips_at[(group + base.take(line)).take(moves)] = time.take(moves)
     return appears_at, flips_at
 
 
-def _missing(chunk: Chunk) -> Array:
-    """Return which groups the base of a toggling timeline lacks."""
-    candidate_set = chunk.request.candidate_set
-    if isinstance(candidate_set, SingleFlips):
-        return ~candidate_set.base.numpy()
-    return np.zeros(chunk.request.instance.groups.count, bool)
-
-
-def _flips(chunk: Chunk) -> Array:
-    """Return the group that each candidate of a toggling timeline flips, −1 for none."""
-    candidate_set = chunk.request.candidate_set
-    if isinstance(candidate_set, SingleFlips):
-        return np.asarray(candidate_set.entries[chunk.start : chunk.stop], np.int64)
+def _first_flip(chunk: Chunk) -> int:
+    """Return the group that the first candidate of a removal flips, −1 for none."""
     # The full graph, which flips nothing, comes before the removals.
-    first = isinstance(candidate_set, (FullGraph, Removals))
-    return np.arange(chunk.start, chunk.stop) - first
+    return chunk.start - isinstance(chunk.request.candidate_set, (FullGraph, Removals))
 
 
 def _growing_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
@@ -373,5 +367,5 @@ def _attribute_bases(
     """Return where each graph's nodes and edges begin among those of distinct graphs."""
     number: dict[int, int] = {}
     which = np.asarray([number.setdefault(id(instance), len(number)) for instance in instances])
-    _, first = np.unique(which, return_index=True)
+    first = np.diff(np.maximum.accumulate(which), prepend=-1).nonzero()[0]
     return ptr_from_counts(num_nodes[first])[which], ptr_from_counts(num_edges[first])[which]
