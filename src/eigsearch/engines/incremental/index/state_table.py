@@ -91,13 +91,6 @@ class StateTable:
             return row
         return np.where(self.key.take(row) == node_time, row, self._base.take(self.node.take(row)))
 
-    def count_until(self, sorted_pairs: Array) -> Array:
-        """Return how many of some sorted (node, time) pairs come before the end of each row."""
-        if self.dense:
-            counts = np.bincount(sorted_pairs, minlength=self.timelines.time_ptr[-1])
-            return counts.cumsum().take(self.key)
-        return np.searchsorted(sorted_pairs, self.key, side="right")
-
     @cached_property
     def _base(self) -> Array:
         """The row of each node at time 0; of a node out of reach, which has none, any row."""
@@ -223,19 +216,33 @@ class Messages:
         return len(self.edge)
 
     @cached_property
-    def _spans(self) -> tuple[Array, Array, Array | None, Array | None]:
-        """The spans of edges that enter each row: low, high, row, and the first of each row.
+    def _members(self) -> tuple[Array, Array, Array, Array | None]:
+        """The edge of each message, where those of each row begin, its span, and rows of spans.
 
-        Edges are sorted by when they appear, so a growing row has one span.
+        Edges are sorted by when they appear, so a growing row has one span of them.
         """
         table, edges = self.table, self.edges
         low = edges.target_ptr.take(table.node)
         if not table.timelines.toggling:
-            return low, table.count_until(edges.appearing), None, None
-        return self._split(low, edges.base_end.take(table.node))
+            edge, span, ptr = gather_spans(low, self._appeared)
+            return edge, ptr, span, None
+        low, high, row, first = self._split(low, edges.base_end.take(table.node))
+        edge, span, ptr = gather_spans(low, high)
+        return edge, ptr.take(first), span, row
+
+    @property
+    def _appeared(self) -> Array:
+        """Where the edges into each row end that have appeared at its time."""
+        table, edges = self.table, self.edges
+        if table.dense:
+            return edges.appeared.take(table.key)
+        return np.searchsorted(edges.appearing, table.key, side="right")
 
     def _split(self, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
-        """Return the spans of edges at time 0 without those removed, and with those added."""
+        """Return spans of the edges at time 0 without those that a row removes, and of added ones.
+
+        Returns where each span begins and ends, its row, and the first span of each row.
+        """
         edge, row = self._flips
         first = ptr_from_counts(np.bincount(row, minlength=len(low)) + 1)
         owner, before = index_from_ptr(first), row + np.arange(len(row))
@@ -256,12 +263,6 @@ class Messages:
         known = self.table.key.take(row) == pair  # nodes out of reach have no rows
         return edge.compress(known), row.compress(known)
 
-    @cached_property
-    def _members(self) -> tuple[Array, Array, Array]:
-        """The edge of each message, its span, and where those of each span begin."""
-        low, high, *_ = self._spans
-        return gather_spans(low, high)
-
     @property
     def edge(self) -> Array:
         """The edge of each message."""
@@ -270,20 +271,19 @@ class Messages:
     @cached_property
     def row(self) -> Array:
         """The row that each message enters."""
-        owner, span = self._spans[2], self._members[1]
-        return span if owner is None else owner.take(span)
+        _, _, span, row = self._members
+        return span if row is None else row.take(span)
 
-    @cached_property
+    @property
     def ptr(self) -> Array:
         """Where the messages of each row begin."""
-        first, ptr = self._spans[3], self._members[2]
-        return ptr if first is None else ptr.take(first)
+        return self._members[1]
 
     @property
     def time(self) -> Array:
         """The time of each message."""
-        owner, time = self._spans[2], self.table.time
-        return (time if owner is None else time.take(owner)).take(self._members[1])
+        _, _, span, row = self._members
+        return (self.table.time if row is None else self.table.time.take(row)).take(span)
 
     @cached_property
     def sent_at(self) -> Array:

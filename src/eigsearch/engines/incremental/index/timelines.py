@@ -110,6 +110,11 @@ class EdgeList:
         return self.target_start + self.appears_at
 
     @cached_property
+    def appeared(self) -> Array:
+        """How many edges appear up to every (target, time) pair; only where all pairs fit."""
+        return np.bincount(self.appearing, minlength=self.time_ptr[-1]).cumsum()
+
+    @cached_property
     def base_end(self) -> Array:
         """Where those of the edges into each node end that are present at time 0."""
         base = np.bincount(self.target[self.appears_at == 0], minlength=self.num_nodes)
