@@ -22,7 +22,7 @@ from eigsearch.engines.scheduler import run_batched
 from eigsearch.explanation import SubgraphExplanation
 from eigsearch.explanation.build import Provenance, empty_explanation, make_explanation
 from eigsearch.inference.configured_model import configure
-from eigsearch.inference.eval_mode import eval_mode
+from eigsearch.inference.eval_mode import in_eval_mode
 from eigsearch.inference.prediction import PredictedInstance
 from eigsearch.inputs.instance import Instance
 from eigsearch.options import Options
@@ -50,7 +50,7 @@ class Pipeline:
 
     def explain(self, instances: Sequence[Instance]) -> list[SubgraphExplanation]:
         """Return the explanation of each instance; model calls are shared between them."""
-        with eval_mode(self.predictor.model, self.options.forward):
+        with in_eval_mode(self.predictor.model_call.find_modules()):
             by_gradients = isinstance(self._ranker, LinearGradients)
             predicted = self.predictor.predict(instances, with_removals=by_gradients)
             rankings = known_rankings(predicted) if by_gradients else [None] * len(predicted)

@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, global_add_pool
 
 import eigsearch
-from eigsearch.inference.model_modules import held_modules
+from eigsearch.inference.model_modules import find_modules
 from tests.nets import FEATURES, house
 
 WIDTH = 6
@@ -110,8 +110,8 @@ def test_network_that_is_not_registered_is_explained_and_left_alone(
     assert all(torch.equal(value, before[name]) for name, value in net.named_buffers())
 
 
-def test_held_modules_of_a_model_that_registers_all_of_them_are_none() -> None:
-    assert held_modules(Net()) == []
+def test_find_modules_of_a_model_that_registers_all_of_them_holds_none() -> None:
+    assert find_modules(Net()).held == []
 
 
 def test_statistics_of_a_functional_batch_norm_are_left_alone() -> None:

@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigsearch.inference.model_modules import held_modules, registered_modules
+from eigsearch.inference.model_modules import ModelModules, find_modules
 from eigsearch.inference.model_state import restore_attributes
 
 _COPIED = 1 << 22  # larger buffers are not copied, so in-place writes to them are not undone
 
 
-@dataclass
+@dataclass(slots=True)
 class _Held:
     """A module in use and its original state."""
 
@@ -48,12 +48,18 @@ def eval_mode(model: Any, *also: Any) -> Iterator[None]:
         model: The model.
         *also: What else runs with it, such as `forward=`.
     """
-    registered, held = registered_modules(model), held_modules(model, *also)
-    modules = [*registered, *held]
+    with in_eval_mode(find_modules(model, *also)):
+        yield
+
+
+@contextmanager
+def in_eval_mode(found: ModelModules) -> Iterator[None]:
+    """Run the modules of a model in evaluation mode, and leave them exactly as they were."""
+    modules = [*found.registered, *found.held]
     with _LOCK:
         for module in modules:
             _hold(module)
-        for module in registered:
+        for module in found.registered:
             _set_training(module, False)
     try:
         yield
@@ -84,11 +90,12 @@ def _undone(
 def _hold(module: torch.nn.Module) -> None:
     held = _HELD.get(id(module))
     if held is None:
-        held = _HELD[id(module)] = _Held(module, dict(vars(module)), module.training)
-        held.tensors = [(t, t._version, t.detach().clone()) for t in _written_in_place(module)]
-        if vars(module).get("cached") is True:
-            vars(module)["cached"] = False
-            for name in vars(module):
+        own = vars(module)
+        tensors = [(t, t._version, t.detach().clone()) for t in _written_in_place(module)]
+        held = _HELD[id(module)] = _Held(module, own.copy(), module.training, tensors)
+        if own.get("cached") is True:
+            own["cached"] = False
+            for name in own:
                 if name.startswith("_cached"):
                     setattr(module, name, None)
         _skip_compiled(module)
@@ -131,11 +138,14 @@ def _set_training(module: torch.nn.Module, training: bool) -> None:
 
 def _written_in_place(module: torch.nn.Module) -> list[Tensor]:
     """Return the tensors of a module that a forward call may write into."""
+    state = vars(module)
     if isinstance(module, torch.jit.ScriptModule):
         own = list(module.buffers(recurse=False))
+    elif state["_buffers"]:
+        own = [tensor for tensor in state["_buffers"].values() if tensor is not None]
     else:
-        own = [tensor for tensor in vars(module)["_buffers"].values() if tensor is not None]
+        own = []
     own = [tensor for tensor in own if tensor.numel() <= _COPIED]
-    if vars(module).get("max_norm") is not None:  # an embedding's; a lookup on modules is slow
+    if state.get("max_norm") is not None:  # an embedding's; a lookup on modules is slow
         own.extend(weight for _, weight in module.named_parameters(recurse=False))
     return [tensor for tensor in own if not tensor.is_inference()]

@@ -20,7 +20,7 @@ import torch
 
 from eigsearch._utils.code_digest import is_own
 from eigsearch.inference.model_fingerprint import contents
-from eigsearch.inference.model_modules import is_holder, own_attributes, read_by
+from eigsearch.inference.model_modules import ModelModules, is_holder, read_by
 
 Cache = MutableMapping[Any, Any] | list[Any] | deque[Any]
 
@@ -103,7 +103,7 @@ class Slots(MutableMapping[str, Any]):
         return sum(1 for _ in self)
 
 
-def caches_of(modules: Sequence[torch.nn.Module], called: Any) -> list[Cache]:
+def caches_of(modules: ModelModules, called: Any) -> list[Cache]:
     """Return the dicts, lists and variables into which calls of a model may write.
 
     Those are attributes of its modules, of the user's objects that these refer to, and of users'
@@ -114,10 +114,11 @@ def caches_of(modules: Sequence[torch.nn.Module], called: Any) -> list[Cache]:
         modules: The modules of the model.
         called: What is called, which may be a function.
     """
-    owners = [*modules, called] if is_holder(called) else modules
-    classes = {base for owner in owners for base in type(owner).__mro__ if is_own(base)}
-    found = [value for module in modules for value in own_attributes(module)]
-    found += [value for cls in classes for value in vars(cls).values()]
+    kinds = {*map(type, modules.registered), *map(type, modules.held)}
+    if is_holder(called):
+        kinds.add(type(called))
+    classes = filter(is_own, {base for kind in kinds for base in kind.__mro__})
+    found = [*modules.values, *(value for cls in classes for value in vars(cls).values())]
     functions = list(_functions([called, *found]))
     around = [v for function in functions for v in read_by(function) if _is_computed(v)]
     around += [vars(function) for function in functions]
@@ -151,7 +152,7 @@ def _parts(value: Any) -> list[Cache]:
 
 def items_of(cache: Cache) -> Any:
     """Return the items of a cache, for `restore_items`."""
-    return dict(cache) if isinstance(cache, MutableMapping) else list(cache)
+    return list(cache) if isinstance(cache, (list, deque)) else dict(cache)
 
 
 def restore_items(cache: Cache, kept: Any) -> None:

@@ -34,8 +34,8 @@ from eigsearch.inference.link_input import (
     find_link_input,
     link_attributes,
 )
-from eigsearch.inference.model_caches import caches_of
-from eigsearch.inference.model_modules import held_modules, registered_modules
+from eigsearch.inference.model_caches import Cache, caches_of
+from eigsearch.inference.model_modules import ModelModules, find_modules
 from eigsearch.inference.model_state import attributes_restored, lock_of
 from eigsearch.inference.random_numbers import (
     check_repeats,
@@ -75,12 +75,32 @@ class ModelCall:
         self.draws_numbers = False  # whether it is known to draw random numbers
         self._called = False
         self._accepted: set[tuple[str, ...]] = set()  # attribute names that passed `check`
-        bare = unwrap_partial(model)
-        modules = [*registered_modules(bare), *held_modules(bare, forward)]
-        # A compiled module keeps what it writes out of Python's reach.
-        self._modules = [m for m in modules if not isinstance(m, torch.jit.ScriptModule)]
-        self._caches = caches_of(self._modules, forward or bare)
-        self.lock = lock_of(bare)  # held by whoever calls the model
+        self.lock = lock_of(unwrap_partial(model))  # held by whoever calls the model
+
+    @cached_property
+    def found(self) -> ModelModules:
+        """The modules that calls run, as of when they were last looked for."""
+        return find_modules(self.model, self._forward)
+
+    def find_modules(self) -> ModelModules:
+        """Return the modules that calls run, and look for them again."""
+        for name in ("found", "_modules", "_caches"):
+            vars(self).pop(name, None)
+        return self.found
+
+    @cached_property
+    def _modules(self) -> list[torch.nn.Module]:
+        """The modules whose writes are undone.
+
+        A compiled module keeps what it writes out of Python's reach.
+        """
+        modules = [*self.found.registered, *self.found.held]
+        return [m for m in modules if not isinstance(m, torch.jit.ScriptModule)]
+
+    @cached_property
+    def _caches(self) -> list[Cache]:
+        """Where else calls may write."""
+        return caches_of(self.found, self._forward or unwrap_partial(self.model))
 
     @property
     def identity(self) -> tuple[Any, ...]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
+from itertools import count
+from operator import is_
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref
@@ -29,8 +31,7 @@ _PLAIN = {
     torch.dtype, torch.device, torch.Size,
 }  # fmt: skip
 _CONTAINERS = (dict, list, tuple, set)
-_SLOTS = frozenset(vars(Module()))  # attributes that every module has
-_HOLDERS = ("_parameters", "_buffers", "_modules", *sorted(n for n in _SLOTS if "_hooks" in n))
+_HOLDERS = {"_parameters", "_buffers", "_modules", *(n for n in vars(Module()) if "_hooks" in n)}
 _OFTEN_EMPTY = {dict, list, tuple, set, OrderedDict}
 _OPAQUE = (Inspector, ModuleType)
 # Libraries whose functions are deterministic.
@@ -44,6 +45,11 @@ _OPEN_BUILTINS = {"open", "eval", "exec", "globals", "input", "__import__"}
 _GENERATORS = {"Generator", "Random", "RandomState"}
 
 
+# The members of classes of libraries, each with a number that is new where one was replaced.
+_INSTALLED: dict[type, tuple[int, list[Any]]] = {}
+_NUMBERS = count()
+
+
 class Fingerprint:
     """The state of a model at one time.
 
@@ -51,6 +57,7 @@ class Fingerprint:
         complete: Whether everything was looked at.
         closed: Whether the user's code reads nothing that can change unseen: files, the
             environment, the clock, or the state of an object that cannot be looked into.
+        tokens: Plain values as they are, and the identity of anything else.
 
     Args:
         values: The model, and what else decides how it is called.
@@ -60,13 +67,14 @@ class Fingerprint:
         walk = _Walk()
         self.complete = walk.through(values)
         self.closed = self.complete and not walk.open
-        self.tokens = walk.tokens()
+        self.tokens = walk.tokens
         self._found = walk.found
         self._alive: tuple[ref[Any], ...] = ()
+        self._gone: list[ref[Any]] = []
 
     def hold(self) -> Fingerprint:
         """Return the fingerprint with weak references to the model only, so that it can be kept."""
-        self._alive = tuple(filter(None, map(_weak, self._found)))
+        self._alive = tuple(filter(None, (_weak(each, self._gone.append) for each in self._found)))
         self._found = []
         return self
 
@@ -76,14 +84,15 @@ class Fingerprint:
         Things are compared by where they are in memory, which tells nothing once they are gone.
         """
         alike = self.complete and other.complete and self.tokens == other.tokens
-        return alike and all(reference() is not None for reference in self._alive)
+        return alike and not self._gone
 
 
 class _Walk:
     """Lists, always in the same order, what a model consists of."""
 
     def __init__(self) -> None:
-        self.found: list[Any] = []
+        self.tokens: list[Any] = []
+        self.found: list[Any] = []  # the things whose identities are among the tokens
         self.open = False  # whether code reads what cannot be seen
         self._seen: set[int] = set()
         self._waiting: list[Any] = []
@@ -91,33 +100,34 @@ class _Walk:
 
     def through(self, values: Iterable[Any]) -> bool:
         """Return whether everything was looked at."""
-        self._waiting = list(values)
+        waiting = self._waiting = list(values)
+        tokens, seen = self.tokens, self._seen
         try:
-            while self._waiting and len(self.found) <= _MOST:
-                self._look_at(self._waiting.pop())
-            self.found += _norms(self._weights)
+            while waiting and len(tokens) <= _MOST:
+                value = waiting.pop()
+                if type(value) in _PLAIN:
+                    tokens.append(value)
+                    continue
+                if id(value) in seen:
+                    tokens.append(id(value))
+                    continue
+                seen.add(id(value))
+                self._look_into(value)
+            tokens += _norms(self._weights)
         except Exception:  # an object that does not support normal attribute access
             return False
-        return not self._waiting
+        return not waiting
 
-    def tokens(self) -> list[Any]:
-        """Return plain values as they are, and anything else by its identity."""
-        return [v if type(v) in _PLAIN else id(v) for v in self.found]
-
-    def _look_at(self, value: Any) -> None:
-        if type(value) in _PLAIN:
-            self.found.append(value)
-        elif id(value) in self._seen:
-            self.found.append(id(value))
-        else:
-            self._seen.add(id(value))
-            self._look_into(value)
+    def _note(self, value: Any) -> None:
+        """Note the identity of a thing."""
+        self.tokens.append(id(value))
+        self.found.append(value)
 
     def _look_into(self, value: Any) -> None:
         if isinstance(value, _CONTAINERS):  # which are known by what they hold
             self._container(value)
             return
-        self.found.append(value)
+        self._note(value)
         if isinstance(value, Tensor):
             self._tensor(value)
         elif isinstance(value, Module):
@@ -127,69 +137,85 @@ class _Walk:
         elif isinstance(value, FunctionType):
             self._function(value)
         elif isinstance(value, np.ndarray):
-            self.found.append(value.tobytes() if value.nbytes <= _MOST else float("nan"))
+            self.tokens.append(value.tobytes() if value.nbytes <= _MOST else float("nan"))
         elif not isinstance(value, _OPAQUE):
             self._object(value)
 
     def _container(self, value: Any) -> None:
-        self.found.append(len(value))
+        self.tokens.append(len(value))
         if isinstance(value, dict):
-            self.found += map(_key, value)
+            self.tokens += map(_key, value)
             self._waiting += value.values()
         elif isinstance(value, (list, tuple)):
             self._waiting += value
         else:
-            self.found.append(frozenset(map(_key, value)))
+            self.tokens.append(frozenset(map(_key, value)))
 
     def _tensor(self, tensor: Tensor) -> None:
-        self.found.append(-1 if tensor.is_inference() else tensor._version)
+        self.tokens.append(-1 if tensor.is_inference() else tensor._version)
         if tensor.is_floating_point() and tensor.layout is torch.strided:
             self._weights.append(tensor)
 
     def _module(self, module: Module) -> None:
+        waiting, tokens = self._waiting, self.tokens
         if isinstance(module, torch.jit.ScriptModule):  # compiled: its code cannot change
-            self._waiting += [*module.parameters(), *module.buffers()]
+            waiting += [*module.parameters(), *module.buffers()]
             return
         state = vars(module)
-        self.found.append(state.get("training"))
-        for name in _HOLDERS:
-            if held := state.get(name):
-                self.found += held.keys()
-                self._waiting += held.values()
-        for name in state.keys() - _SLOTS:
-            value = state[name]
-            self.found.append(name)
-            if type(value) in _PLAIN:
-                self.found.append(value)
-            elif type(value) not in _OFTEN_EMPTY or value:
-                self._waiting.append(value)
-        self._waiting.append(type(module))
+        tokens.append(tuple(state))
+        for name, value in state.items():
+            kind = type(value)
+            if kind in _PLAIN:
+                tokens.append(value)
+            elif kind in _OFTEN_EMPTY and not value:
+                continue
+            elif name in _HOLDERS:
+                tokens += value
+                waiting += value.values()
+            else:
+                waiting.append(value)
+        waiting.append(type(module))
 
     def _class(self, cls: type) -> None:
         for base in cls.__mro__[:-1]:
             if base is not cls and id(base) in self._seen:
                 continue
             self._seen.add(id(base))
+            if not is_own(base):
+                self.tokens.append(_number_of(base))
+                continue
             members = list(vars(base).values())
-            self.found += members
-            if is_own(base):
-                self._waiting += [_unwrapped(m) for m in members if type(m) not in _PLAIN]
+            for member in members:
+                if type(member) in _PLAIN:
+                    self.tokens.append(member)
+                else:
+                    self._note(member)
+            self._waiting += [_unwrapped(m) for m in members if type(m) not in _PLAIN]
 
     def _function(self, function: FunctionType) -> None:
         code, around = function.__code__, function.__globals__
-        self.found.append(code)
+        self._note(code)
         self._waiting += function.__defaults__ or ()
         self._waiting += (function.__kwdefaults__ or {}).values()
         self._waiting += [contents(cell) for cell in function.__closure__ or ()]
         if not is_own(function):
             return
         names = names_in(code)
-        self.open = self.open or any(_is_open(name, around.get(name)) for name in names)
-        read = [around[name] for name in names if name in around]
-        self._waiting += [v for v in read if not isinstance(v, type) or is_own(v)]
-        for module in read:  # constants in a module of the user's, as in settings.SCALE
-            if isinstance(module, ModuleType) and is_own_module(module.__name__):
-                self._waiting += [vars(module)[n] for n in names if n in vars(module)]
+        for name in names:
+            if name not in around:
+                self.open = self.open or _is_open(name, None)
+                continue
+            value = around[name]
+            if not isinstance(value, type) or is_own(value):
+                self._waiting.append(value)
+            if isinstance(value, ModuleType):
+                self._module_of_python(name, value, names)
+
+    def _module_of_python(self, name: str, module: ModuleType, names: Iterable[str]) -> None:
+        """Look at the constants in a module of the user's, as in settings.SCALE."""
+        self.open = self.open or _is_open(name, module)
+        if is_own_module(module.__name__):
+            self._waiting += [vars(module)[n] for n in names if n in vars(module)]
 
     def _object(self, value: Any) -> None:
         if isinstance(value, MethodType):
@@ -233,9 +259,18 @@ def _key(key: Any) -> Any:
     return key if type(key) in _PLAIN else id(key)
 
 
-def _weak(value: Any) -> ref[Any] | None:
+def _number_of(cls: type) -> int:
+    """Return the number of the members of a class of a library, a new one if any was replaced."""
+    members = list(vars(cls).values())
+    known = _INSTALLED.get(cls)
+    if known is None or len(known[1]) != len(members) or not all(map(is_, known[1], members)):
+        known = _INSTALLED[cls] = next(_NUMBERS), members
+    return known[0]
+
+
+def _weak(value: Any, on_end: Callable[[ref[Any]], None]) -> ref[Any] | None:
     try:
-        return ref(value)
+        return ref(value, on_end)
     except TypeError:  # plain values, containers and the like, which are known by their contents
         return None
 
@@ -258,4 +293,7 @@ def contents(cell: Any) -> Any:
 def _norms(weights: list[Tensor]) -> list[float]:
     """Return a norm per tensor: writes through `tensor.data` leave no other trace."""
     with torch.inference_mode():
-        return [float(norm) for norm in torch._foreach_norm(weights)] if weights else []
+        norms = torch._foreach_norm(weights) if weights else ()
+        if len({norm.device for norm in norms}) == 1:
+            return torch.stack(norms).tolist()
+        return [float(norm) for norm in norms]

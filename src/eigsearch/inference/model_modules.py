@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from types import FunctionType, MethodType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn import Module
@@ -22,6 +22,8 @@ from eigsearch.inference.model_fingerprint import contents, names_in
 _MOST = 4_096  # the most objects to inspect
 _NO_HOLDERS = (Module, torch.Tensor, type, FunctionType)
 _CONTAINERS = (list, tuple, dict, set)
+# Values of these types hold nothing; most attributes of layers are of them.
+_PLAIN = {type(None), bool, int, float, str, torch.Tensor, torch.nn.Parameter}
 
 
 class _Layer(MessagePassing):
@@ -31,40 +33,55 @@ class _Layer(MessagePassing):
 KNOWN_ATTRIBUTES = frozenset({*vars(Module()), *vars(_Layer())})  # of any layer
 
 
-def registered_modules(model: Any) -> list[Module]:
-    """Return the modules that PyTorch knows to be part of a model."""
-    model = unwrap_partial(model)
-    return list(model.modules()) if isinstance(model, Module) else []
+class ModelModules(NamedTuple):
+    """The modules that a model runs.
+
+    Attributes:
+        registered: Those that PyTorch knows to be part of the model.
+        held: Those that the model, or the function that calls it, uses unregistered.
+        values: What attributes of all of them hold beyond those of every layer.
+    """
+
+    registered: list[Module]
+    held: list[Module]
+    values: list[Any]
 
 
-def held_modules(model: Any, *also: Any) -> list[Module]:
-    """Return the modules that a model, or the function that calls it, uses unregistered.
+def find_modules(model: Any, *also: Any) -> ModelModules:
+    """Return the modules that a model runs.
 
     Args:
         model: The model, or a function or an object that predicts.
         *also: What else runs with it, such as `forward=`.
     """
-    registered = registered_modules(model)
+    bare = unwrap_partial(model)
+    registered = list(bare.modules()) if isinstance(bare, Module) else []
     seen = set(map(id, registered))
-    waiting = [v for module in registered for v in own_attributes(module)]
-    waiting += [model, *also]
-    found: list[Module] = []
+    values = [v for module in registered for v in own_attributes(module)]
+    waiting = [*values, model, *also]
+    held: list[Module] = []
     while waiting and len(seen) <= _MOST:
         value = waiting.pop()
         if id(value) in seen:
             continue
         seen.add(id(value))
         if isinstance(value, Module):
-            found.append(value)
-            waiting += [*own_attributes(value), *value.children()]
+            held.append(value)
+            inside = own_attributes(value)
+            values += inside
+            waiting += [*inside, *value.children()]
         else:
             waiting += _looked_into(value)
-    return found
+    return ModelModules(registered, held, values)
 
 
 def own_attributes(module: Module) -> list[Any]:
-    """Return the attributes of a module beyond those of every `nn.Module`."""
-    return [value for name, value in vars(module).items() if name not in KNOWN_ATTRIBUTES]
+    """Return the attributes of a module that may hold something, but for those of every layer."""
+    return [
+        value
+        for name, value in vars(module).items()
+        if name not in KNOWN_ATTRIBUTES and type(value) not in _PLAIN
+    ]
 
 
 def is_holder(value: Any) -> bool:

@@ -24,17 +24,18 @@ def attributes_restored(
     modules: Sequence[torch.nn.Module], caches: Sequence[Cache] = ()
 ) -> Iterator[None]:
     """Restore attributes and buffers of modules, and items of caches, after the block."""
-    before = [(m, dict(vars(m)), dict(m._buffers)) for m in modules]
+    states = [(module, vars(module).copy()) for module in modules]
+    buffers = [(own, own.copy()) for _, state in states if (own := state["_buffers"])]
     items = [(cache, items_of(cache)) for cache in caches]
     try:
         yield
     finally:
         for cache, kept in items:
             restore_items(cache, kept)
-        for module, attributes, buffers in before:
-            restore_attributes(module, attributes)
-            if buffers:
-                module._buffers.update(buffers)
+        for module, before in states:
+            restore_attributes(module, before)
+        for own, kept in buffers:
+            own.update(kept)
 
 
 def restore_attributes(module: torch.nn.Module, before: dict[str, Any]) -> None:
@@ -43,7 +44,7 @@ def restore_attributes(module: torch.nn.Module, before: dict[str, Any]) -> None:
     A lazy module is left alone: its first call makes what has to stay.
     """
     now = vars(module)
-    if now.keys() == before.keys() and all(map(is_, now.values(), before.values())):
+    if all(map(is_, now.values(), before.values())) and now.keys() == before.keys():
         return
     if isinstance(module, LazyModuleMixin) or "_initialize_hook" in before:
         return
