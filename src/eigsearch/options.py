@@ -7,6 +7,7 @@ import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from functools import lru_cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
@@ -274,7 +275,10 @@ class Options:
         from eigsearch._utils.fingerprint import describe_value
         from eigsearch._utils.versions import versions
 
-        plain = {f.name: describe_value(getattr(self, f.name)) for f in fields(self)}
+        values = {name: getattr(self, name) for name in _NAMES}
+        if _all_plain(values.values()):  # which describe themselves
+            return {**values, "versions": versions()}
+        plain = {name: describe_value(value) for name, value in values.items()}
         if isinstance(self.groups, Tensor | Mapping):
             each = [self.groups] if isinstance(self.groups, Tensor) else self.groups.values()
             plain["groups"] = f"partition of {sum(part.numel() for part in each)} edges"
@@ -285,6 +289,10 @@ class Options:
         elif self.features is not None and not isinstance(self.features, str):
             plain["features"] = ", ".join(self.features)
         return {**plain, "versions": versions()}
+
+
+_NAMES = tuple(option.name for option in fields(Options))
+_PLAIN = {bool, int, float, str, type(None)}
 
 
 class OptionsDict(TypedDict, total=False):
@@ -321,15 +329,27 @@ def make_options(keywords: dict[str, Any]) -> Options:
     Raises:
         TypeError: If a keyword is not an option.
     """
-    known = [f.name for f in fields(Options)]
     for name in keywords:
-        if name not in known:
-            similar = get_close_matches(name, known, n=1)
+        if name not in _NAMES:
+            similar = get_close_matches(name, _NAMES, n=1)
             hint = (
-                f"Did you mean `{similar[0]}`?" if similar else f"Choose from {', '.join(known)}."
+                f"Did you mean `{similar[0]}`?" if similar else f"Choose from {', '.join(_NAMES)}."
             )
             raise TypeError(f"Expected options of eigsearch (got the keyword `{name}`). {hint}")
+    # An imported ranker is looked up anew each time.
+    known = _all_plain(keywords.values()) and ":" not in str(keywords.get("ranker"))
+    return _same_options(**keywords) if known else Options(**keywords)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _same_options(**keywords: Any) -> Options:
+    """Return the options with these plain values, which calls that pass the same ones share."""
     return Options(**keywords)
+
+
+def _all_plain(values: Iterable[Any]) -> bool:
+    """Return whether all values are numbers, texts or None."""
+    return all(map(_PLAIN.__contains__, map(type, values)))
 
 
 def takes_options(*without: str) -> Callable[[Function], Function]:
