@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -31,7 +32,8 @@ def label_kind(labels: Sequence[Any], columns: int) -> LabelKind:
     if widths - {1, columns}:
         return "no_classes" if columns > 1 else "unknown"
     dtypes = {row.dtype for row in rows}
-    values = torch.cat([row.double().reshape(-1, max(widths)) for row in rows])
+    # NumPy takes a third of the time for a few numbers.
+    values = np.concatenate([row.double().numpy().reshape(-1, max(widths)) for row in rows])
     if columns == 1:
         return _one_column(values, dtypes)
     return _columns(values) if widths == {columns} else _numbers(values, columns)
@@ -59,18 +61,18 @@ def _as_tensor(label: Any) -> Tensor | None:
     return found[None] if found.dim() == 1 and found.numel() > 1 else found
 
 
-def _numbers(values: Tensor, columns: int) -> LabelKind:
+def _numbers(values: np.ndarray, columns: int) -> LabelKind:
     """Return whether numbers can be classes of so many outputs, counted from 0 or from 1."""
-    known = values[~values.isnan()]
-    if not known.numel():
+    known = values[~np.isnan(values)]
+    if not known.size:
         return "unknown"
-    last = columns - int(bool((known == 0).any()))
-    fits = bool((known == known.round()).all()) and float(known.max()) <= last
+    last = columns - int((known == 0).any())
+    fits = (known == known.round()).all() and known.max() <= last
     return "unknown" if fits else "no_classes"
 
 
-def _one_column(values: Tensor, dtypes: set[torch.dtype]) -> LabelKind:
-    known = values[~values.isnan()].unique().tolist()
+def _one_column(values: np.ndarray, dtypes: set[torch.dtype]) -> LabelKind:
+    known = np.unique(values[~np.isnan(values)]).tolist()
     if not known:
         return "unknown"
     if known[0] == -1 and set(known) <= {-1.0, 0.0, 1.0}:
@@ -82,19 +84,19 @@ def _one_column(values: Tensor, dtypes: set[torch.dtype]) -> LabelKind:
     return "binary" if len(known) == 2 or not floating else "unknown"
 
 
-def _columns(values: Tensor) -> LabelKind:
-    values = values[~values.isnan().all(dim=1)]
-    known = values[~values.isnan()]
-    if not known.numel():
+def _columns(values: np.ndarray) -> LabelKind:
+    values = values[~np.isnan(values).all(axis=1)]
+    known = values[~np.isnan(values)]
+    if not known.size:
         return "unknown"
-    if not bool(((known == 0) | (known == 1)).all()):
+    if not ((known == 0) | (known == 1)).all():
         return "unknown" if _are_distributions(values) else "continuous"
-    if known.numel() < values.numel() or bool((values.sum(dim=1) != 1).any()):
+    if known.size < values.size or (values.sum(axis=1) != 1).any():
         return "multi_hot"
     return "unknown" if len(values) >= _MANY else "one_each"
 
 
-def _are_distributions(values: Tensor) -> bool:
+def _are_distributions(values: np.ndarray) -> bool:
     """Return whether each row is a distribution over classes, as distillation gives."""
-    near_one = (values.sum(dim=1) - 1).abs() < PROBABILITY
+    near_one = np.abs(values.sum(axis=1) - 1) < PROBABILITY
     return bool((values >= 0).all() and near_one.all())
