@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -204,9 +204,9 @@ def _pair_edges(
     The i-th parallel copies of both directions belong together. Copies are ordered by their
     attributes, so that the pairing does not depend on the order of edges.
     """
-    start = np.concatenate([[0], np.cumsum([pair.shape[1] for pair in ends])])
-    graph = np.repeat(np.arange(len(ends)), np.diff(start))
-    source, target = np.concatenate(ends, axis=1)
+    lengths = [pair.shape[1] for pair in ends]
+    graph = np.repeat(np.arange(len(ends)), lengths)
+    source, target = ends[0] if len(ends) == 1 else np.concatenate(ends, axis=1)
     own, opposite = graph, graph
     if kinds is not None:
         own, opposite = _numbered_kinds(kinds)
@@ -214,13 +214,14 @@ def _pair_edges(
     forth = (own * base + source) * base + target
     back = (opposite * base + target) * base + source
     label = np.where(opposite < 0, forth, np.minimum(forth, back))
+    start = [0, *accumulate(lengths)]
     if _has_duplicates(forth):
         keys = zip(np.split(forth, start[1:-1]), graphs, strict=True)
         rank = np.concatenate([_parallel_rank(key, data) for key, data in keys])
         label = label * (int(rank.max()) + 1) + rank
     number = _by_first_appearance(label)
     # The first edge of a graph opens its first group, and no graph shares a label with another.
-    return [number[a:b] - number[a] if b > a else number[a:b] for a, b in pairwise(start.tolist())]
+    return [number[a:b] - number[a] if b > a else number[a:b] for a, b in pairwise(start)]
 
 
 def _numbered_kinds(kinds: Sequence[EdgeKinds]) -> tuple[np.ndarray, np.ndarray]:
@@ -292,10 +293,16 @@ def _user_partition(spec: Tensor, num_edges: int) -> np.ndarray:
 
 def _by_first_appearance(label: np.ndarray) -> np.ndarray:
     """Number the distinct labels in the order in which they first appear."""
-    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+    order = label.argsort(kind="stable")
+    ordered = label[order]
+    opens = np.ones(len(label), bool)
+    opens[1:] = ordered[1:] != ordered[:-1]
+    first = order[opens]  # the first edge of each label, labels ascending
     number = np.empty(len(first), np.int64)
     number[first.argsort()] = np.arange(len(first))
-    return number[inverse]
+    found = np.empty(len(label), np.int64)
+    found[order] = number[opens.cumsum() - 1]
+    return found
 
 
 def _group_weight(index: np.ndarray, data: Data) -> np.ndarray:
