@@ -159,15 +159,15 @@ class Prefixes(CandidateSet):
 
     def rows(self, start: int, stop: int) -> Tensor:
         """Return rows that keep each entry whose position in the order is below the size."""
-        return self.position < torch.tensor(self.sizes[start:stop])[:, None]
+        return torch.from_numpy(self._position < np.asarray(self.sizes[start:stop])[:, None])
 
     @cached_property
-    def position(self) -> Tensor:
+    def _position(self) -> np.ndarray:
         """The position of each entry in the order."""
         order = self.order.numpy()
         position = np.empty_like(order)
         position[order] = np.arange(len(order))
-        return torch.from_numpy(position)
+        return position
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +176,7 @@ class Complements(Prefixes):
 
     def rows(self, start: int, stop: int) -> Tensor:
         """Return the complements of the prefixes of the same sizes."""
-        return ~super().rows(start, stop)
+        return torch.from_numpy(self._position >= np.asarray(self.sizes[start:stop])[:, None])
 
 
 @dataclass(frozen=True, eq=False)

@@ -185,11 +185,12 @@ class ModelCall:
     @property
     def takes_batch(self) -> bool:
         """Whether the model can tell the graphs of a batch apart."""
-        return self.takes_object or bool({"batch", "batch_dict"} & set(self._parameters))
+        return self.needs("batch")
 
     def needs(self, key: str) -> bool:
         """Return whether the model may read this attribute of a graph."""
-        return self.takes_object or bool({key, f"{key}_dict"} & set(self._parameters))
+        known = self._parameters
+        return self.takes_object or key in known or f"{key}_dict" in known
 
     def check_reads(self, key: str, data: Data) -> None:
         """Raise InputError if the model does not read an attribute that is to be explained."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any
 
@@ -96,16 +96,18 @@ def extract(instance: PreparedInstance, rows: Tensor, subgraph_kind: SubgraphKin
     mask = rows.cpu().numpy()
     if subgraph_kind is SubgraphKind.ZEROED_FEATURES:
         lit = rows.to(instance.data.edge_index.device).flatten()
-        return _assemble(instance, _everything(instance, mask), None, lit=lit)
+        return _assemble(instance, _everything(instance, mask), _all_nodes, lit=lit)
     if subgraph_kind is SubgraphKind.NODE_INDUCED:
-        return _assemble(instance, _edges_between(instance, mask), _with_anchors(instance, mask))
+        between, nodes = _edges_between(instance, mask), _with_anchors(instance, mask)
+        return _assemble(instance, between, lambda _: nodes)
     edge_keep = _edge_rows(instance, mask)
     features = bool(instance.groups.features)
     keep = rows.to(instance.data.edge_index.device) if features else None
     no_edge_goes = features and instance.groups.edge_count == 0
     if subgraph_kind is SubgraphKind.ALL_NODES or no_edge_goes:
-        return _assemble(instance, edge_keep, None, keep=keep)
-    return _assemble(instance, edge_keep, _induced_nodes(instance, edge_keep, mask), keep=keep)
+        return _assemble(instance, edge_keep, _all_nodes, keep=keep)
+    induced = partial(_induced_nodes, instance, mask)
+    return _assemble(instance, edge_keep, induced, keep=keep)
 
 
 def full_graph(instance: PreparedInstance) -> UnionPart:
@@ -135,8 +137,8 @@ def _edge_rows(instance: PreparedInstance, rows: np.ndarray) -> np.ndarray:
     if len(group) == 0 or instance.groups.count == 0:
         return np.ones((len(rows), len(group)), bool)
     if group.min() >= 0:
-        return rows[:, group]
-    return rows[:, np.maximum(group, 0)] | (group < 0)
+        return rows.take(group, axis=1)
+    return rows.take(np.maximum(group, 0), axis=1) | (group < 0)
 
 
 def _everything(instance: PreparedInstance, rows: np.ndarray) -> np.ndarray:
@@ -148,6 +150,10 @@ def _edges_between(instance: PreparedInstance, node_rows: np.ndarray) -> np.ndar
     return node_rows[:, source] & node_rows[:, target]
 
 
+def _all_nodes(place: np.ndarray) -> None:
+    """Return None: candidates keep all nodes, whatever edges they keep."""
+
+
 def _with_anchors(instance: PreparedInstance, node_keep: np.ndarray) -> np.ndarray:
     """Keep the anchors; without anchors, keep all nodes of candidates with none."""
     if instance.anchors:
@@ -157,18 +163,19 @@ def _with_anchors(instance: PreparedInstance, node_keep: np.ndarray) -> np.ndarr
     return node_keep | ~node_keep.any(axis=1, keepdims=True)
 
 
-def _induced_nodes(
-    instance: PreparedInstance, edge_keep: np.ndarray, rows: np.ndarray
-) -> np.ndarray:
+def _induced_nodes(instance: PreparedInstance, rows: np.ndarray, place: np.ndarray) -> np.ndarray:
     """Return the nodes of edge-induced subgraphs: ends of edges, owners of features.
 
     A candidate with neither consists of the anchors. If there are no anchors, it consists of all
     nodes without edges, because a model predicts nothing for a graph without nodes.
+
+    Args:
+        instance: The instance.
+        rows: The keep-rows of the candidates.
+        place: The ends of their edges, in a union in which they keep all nodes.
     """
-    candidate, edge = edge_keep.nonzero()
-    node_keep = np.zeros((len(edge_keep), instance.num_nodes), bool)
-    for ends in instance.edge_arrays[:2]:
-        node_keep[candidate, ends[edge]] = True
+    node_keep = np.zeros((len(rows), instance.num_nodes), bool)
+    node_keep.reshape(-1)[place] = True
     for part in instance.groups.features:
         if part.attribute == "x" and part.by_row:
             index = part.index.cpu().numpy()
@@ -180,21 +187,22 @@ def _induced_nodes(
 def _assemble(
     instance: PreparedInstance,
     edge_keep: np.ndarray,
-    node_keep: np.ndarray | None,
+    kept_nodes: Callable[[np.ndarray], np.ndarray | None],
     lit: Tensor | None = None,
     keep: Tensor | None = None,
 ) -> UnionPart:
+    """Return the union of candidates that keep some edges, and some nodes given their ends."""
     count, num_nodes = len(edge_keep), instance.num_nodes
     candidate, edges = edge_keep.nonzero()
-    source, target, _ = instance.edge_arrays
-    place = np.stack([source[edges], target[edges]])
+    place = instance.ends.take(edges, axis=1)
     place += candidate * num_nodes
+    node_keep = kept_nodes(place)
     if node_keep is None:
         owner = np.arange(count).repeat(num_nodes)
         nodes = np.tile(np.arange(num_nodes), count)
     else:
         owner, nodes = node_keep.nonzero()
-        place = (node_keep.cumsum() - 1)[place]
+        place = (node_keep.cumsum() - 1).take(place)
     device = instance.data.edge_index.device
     on_device = [torch.from_numpy(index).to(device) for index in (nodes, owner, edges, place)]
     node, candidate_of, edge, ends = on_device
@@ -212,13 +220,15 @@ def to_batch(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
     """Return the parts as one PyG batch, with every attribute that the model may read."""
     first = parts[0].instance
     batch = _empty_batch(type(first.data))
-    for key in filter(needs, first.attributes):
-        batch[key] = _joined(key, parts)
     node_base = starts_of([part.num_nodes for part in parts])
     owner_base = starts_of([part.count for part in parts])
-    batch.edge_index = _shifted([part.edge_index for part in parts], node_base)
-    batch.batch = _owners(parts, owner_base)
-    batch.num_nodes = node_base[-1]
+    # Past the setters of PyG, which take three times as long.
+    batch._store._mapping.update(
+        {key: _joined(key, parts) for key in filter(needs, first.attributes)},
+        edge_index=_shifted([part.edge_index for part in parts], node_base),
+        batch=_owners(parts, owner_base),
+        num_nodes=node_base[-1],
+    )
     batch._num_graphs = owner_base[-1]
     if needs("ptr"):
         ends = torch.bincount(batch.batch, minlength=owner_base[-1]).cumsum(0)
@@ -282,10 +292,10 @@ def _joined(key: str, parts: Sequence[UnionPart]) -> Any:
         return copy.deepcopy(value)  # the model may change it
     if not isinstance(value, (Tensor, *NUMBERS)):
         return collated([p.instance.data[key] for p in parts for _ in range(p.count)])
-    values = [_take(key, part) for part in parts]
-    if len(values) > 1:
-        return torch.cat(values, dim=dim)
-    return values[0].clone() if isinstance(parts[0], WholeGraph) else values[0]
+    if len(parts) > 1:
+        return torch.cat([_take(key, part) for part in parts], dim=dim)
+    only = _take(key, parts[0])
+    return only.clone() if isinstance(parts[0], WholeGraph) else only
 
 
 def _take(key: str, part: UnionPart) -> Tensor:
@@ -294,7 +304,7 @@ def _take(key: str, part: UnionPart) -> Tensor:
     That of a whole graph is returned as it is, and has to be copied: the model may change it.
     """
     value, (level, dim) = part.instance.data[key], part.instance.level(key)
-    _refuse_node_numbers(key, part.instance.data)
+    _refuse_node_numbers(key, value, part.instance.data)
     if isinstance(part, WholeGraph) and level != "graph":
         return value
     if level == "edge":
@@ -317,8 +327,8 @@ def _replaced(key: str, value: Tensor, part: UnionPart, taken: Tensor) -> Tensor
     return value
 
 
-def _refuse_node_numbers(key: str, data: Data) -> None:
-    increment = data.__inc__(key, data[key])
+def _refuse_node_numbers(key: str, value: Any, data: Data) -> None:
+    increment = data.__inc__(key, value)
     if not isinstance(increment, int) or increment != 0:
         raise UnsupportedError(
             f"Expected the graph's attributes to be node-, edge- or graph-level (got `{key}`, "

@@ -76,8 +76,8 @@ def _input(
         return key not in level.model_inputs and needs(key)
 
     if parts[0].instance.schema is None:
-        batch = to_batch(parts, still_needs)
-        nodes, place = int(batch.num_nodes), anchors
+        batch = to_batch(parts, still_needs if level.model_inputs else needs)
+        nodes, place = sum(part.num_nodes for part in parts), anchors
     else:
         batch, nodes, place = to_typed_batch(parts, still_needs, anchors)
     inputs = level.inputs(place)
