@@ -115,8 +115,9 @@ class AutoEvaluator:
         """Return the model's output rows for each request."""
         if self.keeps_nodes:
             requests = [_with_all_nodes(request) for request in requests]
-        allowed = self._may_be_incremental and not self._few_nodes(requests)
-        chosen = [request for request in requests if allowed and self._pays(request)]
+        if self._few_nodes(requests) or not self._may_be_incremental:
+            return self._batched_outputs(requests)
+        chosen = [request for request in requests if self._pays(request)]
         outputs: dict[int, Tensor] = {}
         for alike in _by_signature(chosen):
             outputs.update(zip(map(id, alike), self._incremental(alike), strict=True))

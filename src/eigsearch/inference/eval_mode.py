@@ -65,8 +65,7 @@ def in_eval_mode(found: ModelModules) -> Iterator[None]:
         yield
     finally:
         with _LOCK:
-            for module in modules:
-                _release(module)
+            _release(modules)
 
 
 def undo_writes(modules: Sequence[torch.nn.Module]) -> None:
@@ -74,17 +73,16 @@ def undo_writes(modules: Sequence[torch.nn.Module]) -> None:
     for module in modules:
         held = _HELD.get(id(module))
         if held is not None and held.tensors:
-            held.tensors = [_undone(*entry, module.training) for entry in held.tensors]
+            _undo(held, module.training)
 
 
-def _undone(
-    tensor: Tensor, version: int, before: Tensor, unnoticed: bool
-) -> tuple[Tensor, int, Tensor]:
-    """Undo writes to a tensor; those of `batch_norm` are not counted by it, and go unnoticed."""
-    if tensor._version != version or (unnoticed and not _equal(tensor, before)):
-        with torch.no_grad():
-            tensor.copy_(before)
-    return tensor, tensor._version, before
+def _undo(held: _Held, unnoticed: bool) -> None:
+    """Undo writes to tensors; those of `batch_norm` are not counted by it, and go unnoticed."""
+    for number, (tensor, version, before) in enumerate(held.tensors):
+        if tensor._version != version or (unnoticed and not _equal(tensor, before)):
+            with torch.no_grad():
+                tensor.copy_(before)
+            held.tensors[number] = tensor, tensor._version, before
 
 
 def _hold(module: torch.nn.Module) -> None:
@@ -98,29 +96,27 @@ def _hold(module: torch.nn.Module) -> None:
             for name in own:
                 if name.startswith("_cached"):
                     setattr(module, name, None)
-        _skip_compiled(module)
+        # Every new candidate size would compile the module again.
+        if own.get("_compiled_call_impl") is not None:  # after `module.compile()`
+            own["_compiled_call_impl"] = None
+        if "dynamo_ctx" in own:  # a part of the model that went through `torch.compile`
+            own["forward"] = module._orig_mod
     held.users += 1
 
 
-def _skip_compiled(module: torch.nn.Module) -> None:
-    """Bypass compilation of a module: every new candidate size would compile it again."""
-    own = vars(module)
-    if own.get("_compiled_call_impl") is not None:  # after `module.compile()`
-        own["_compiled_call_impl"] = None
-    if "dynamo_ctx" in own:  # a part of the model that went through `torch.compile`
-        own["forward"] = module._orig_mod
-
-
-def _release(module: torch.nn.Module) -> None:
-    held = _HELD[id(module)]
-    held.users -= 1
-    if held.users:
-        return
-    del _HELD[id(module)]
-    restore_attributes(module, held.attributes)
-    _set_training(module, held.training)
-    for entry in held.tensors:
-        _undone(*entry, unnoticed=True)
+def _release(modules: Sequence[torch.nn.Module]) -> None:
+    free = []
+    for module in modules:
+        held = _HELD[id(module)]
+        held.users -= 1
+        if not held.users:
+            free.append(_HELD.pop(id(module)))
+    restore_attributes([(held.module, held.attributes) for held in free])
+    for held in free:
+        if held.module.training is not held.training:
+            _set_training(held.module, held.training)
+        if held.tensors:
+            _undo(held, unnoticed=True)
 
 
 def _equal(tensor: Tensor, before: Tensor) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from functools import partial
+from operator import is_
+from types import FunctionType, MethodType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch_geometric.nn import Sequential
@@ -15,6 +18,11 @@ from eigsearch.inference.link_input import LINK, can_decode
 
 PROVIDED = {"x", "edge_index", "batch", "batch_size", "ptr"}  # what every batch has
 _GRAPH = {"x", "edge_index", "x_dict", "edge_index_dict"}  # of which a forward names at least one
+
+# The parameters of methods, and what they were read from.
+_OF_METHODS: WeakKeyDictionary[FunctionType, tuple[Any, dict[str, inspect.Parameter]]] = (
+    WeakKeyDictionary()
+)
 
 
 def uncompiled(model: Any) -> Any:
@@ -50,6 +58,17 @@ def unwrap_partial(model: Any) -> Any:
 
 def own_parameters(forward: Any) -> dict[str, inspect.Parameter]:
     """Return the named parameters of a function; none where it is not written in Python."""
+    function = forward.__func__ if isinstance(forward, MethodType) else None
+    if type(function) is not FunctionType or vars(function):  # such as `__wrapped__`
+        return _named_parameters(forward)
+    written = function.__code__, function.__defaults__, function.__kwdefaults__
+    known = _OF_METHODS.get(function)
+    if known is None or not all(map(is_, known[0], written)):
+        known = _OF_METHODS[function] = written, _named_parameters(forward)
+    return dict(known[1])
+
+
+def _named_parameters(forward: Any) -> dict[str, inspect.Parameter]:
     try:
         parameters = inspect.signature(forward).parameters
     except (TypeError, ValueError):

@@ -118,18 +118,16 @@ class _Walk:
             return False
         return not waiting
 
-    def _note(self, value: Any) -> None:
-        """Note the identity of a thing."""
-        self.tokens.append(id(value))
-        self.found.append(value)
-
     def _look_into(self, value: Any) -> None:
         if isinstance(value, _CONTAINERS):  # which are known by what they hold
             self._container(value)
             return
-        self._note(value)
+        self.tokens.append(id(value))
+        self.found.append(value)
         if isinstance(value, Tensor):
-            self._tensor(value)
+            self.tokens.append(-1 if value.is_inference() else value._version)
+            if value.is_floating_point() and value.layout is torch.strided:
+                self._weights.append(value)
         elif isinstance(value, Module):
             self._module(value)
         elif isinstance(value, type):
@@ -150,11 +148,6 @@ class _Walk:
             self._waiting += value
         else:
             self.tokens.append(frozenset(map(_key, value)))
-
-    def _tensor(self, tensor: Tensor) -> None:
-        self.tokens.append(-1 if tensor.is_inference() else tensor._version)
-        if tensor.is_floating_point() and tensor.layout is torch.strided:
-            self._weights.append(tensor)
 
     def _module(self, module: Module) -> None:
         waiting, tokens = self._waiting, self.tokens
@@ -185,16 +178,15 @@ class _Walk:
                 self.tokens.append(_number_of(base))
                 continue
             members = list(vars(base).values())
-            for member in members:
-                if type(member) in _PLAIN:
-                    self.tokens.append(member)
-                else:
-                    self._note(member)
-            self._waiting += [_unwrapped(m) for m in members if type(m) not in _PLAIN]
+            self.tokens += [m if type(m) in _PLAIN else id(m) for m in members]
+            things = [m for m in members if type(m) not in _PLAIN]
+            self.found += things
+            self._waiting += map(_unwrapped, things)
 
     def _function(self, function: FunctionType) -> None:
         code, around = function.__code__, function.__globals__
-        self._note(code)
+        self.tokens.append(id(code))
+        self.found.append(code)
         self._waiting += function.__defaults__ or ()
         self._waiting += (function.__kwdefaults__ or {}).values()
         self._waiting += [contents(cell) for cell in function.__closure__ or ()]
@@ -202,18 +194,18 @@ class _Walk:
             return
         names = names_in(code)
         for name in names:
-            if name not in around:
-                self.open = self.open or _is_open(name, None)
+            value = around.get(name)
+            if value is None:
+                self.open = self.open or _is_open(name)
                 continue
-            value = around[name]
             if not isinstance(value, type) or is_own(value):
                 self._waiting.append(value)
             if isinstance(value, ModuleType):
-                self._module_of_python(name, value, names)
+                self._module_of_python(value, names)
 
-    def _module_of_python(self, name: str, module: ModuleType, names: Iterable[str]) -> None:
+    def _module_of_python(self, module: ModuleType, names: Iterable[str]) -> None:
         """Look at the constants in a module of the user's, as in settings.SCALE."""
-        self.open = self.open or _is_open(name, module)
+        self.open = self.open or _is_open_module(module.__name__)
         if is_own_module(module.__name__):
             self._waiting += [vars(module)[n] for n in names if n in vars(module)]
 
@@ -229,16 +221,17 @@ class _Walk:
             self._waiting += [getattr(value, name, None) for name in slots if name[:2] != "__"]
 
 
-def _is_open(name: str, value: Any) -> bool:
-    """Return whether a name in code refers to something whose changes cannot be seen."""
-    if isinstance(value, ModuleType):
-        module = value.__name__
-    elif name in _OPEN_BUILTINS and value is None:
+def _is_open(name: str) -> bool:
+    """Return whether a name without a value around code is one whose results change unseen."""
+    if name in _OPEN_BUILTINS:
         return True
-    else:
-        module = name if value is None and name in sys.modules else ""  # imported in a function
+    return name in sys.modules and _is_open_module(name)  # imported in a function
+
+
+def _is_open_module(module: str) -> bool:
+    """Return whether what a Python module gives may change unseen."""
     package = module.partition(".")[0]
-    if not module or package in _CLOSED:
+    if package in _CLOSED:
         return False
     return package in sys.stdlib_module_names or not is_own_module(module)
 

@@ -32,27 +32,27 @@ def attributes_restored(
     finally:
         for cache, kept in items:
             restore_items(cache, kept)
-        for module, before in states:
-            restore_attributes(module, before)
+        restore_attributes(states)
         for own, kept in buffers:
             own.update(kept)
 
 
-def restore_attributes(module: torch.nn.Module, before: dict[str, Any]) -> None:
-    """Restore the attributes of a module, and delete new ones.
+def restore_attributes(states: Sequence[tuple[torch.nn.Module, dict[str, Any]]]) -> None:
+    """Restore the attributes of modules, and delete new ones.
 
     A lazy module is left alone: its first call makes what has to stay.
     """
-    now = vars(module)
-    if all(map(is_, now.values(), before.values())) and now.keys() == before.keys():
-        return
-    if isinstance(module, LazyModuleMixin) or "_initialize_hook" in before:
-        return
-    for name in now.keys() - before.keys():
-        del now[name]
-    for name, value in before.items():
-        if now.get(name, _MISSING) is not value:
-            now[name] = value
+    for module, before in states:
+        now = vars(module)
+        if all(map(is_, now.values(), before.values())) and now.keys() == before.keys():
+            continue
+        if isinstance(module, LazyModuleMixin) or "_initialize_hook" in before:
+            continue
+        for name in now.keys() - before.keys():
+            del now[name]
+        for name, value in before.items():
+            if now.get(name, _MISSING) is not value:
+                now[name] = value
 
 
 def lock_of(model: Any) -> Any:

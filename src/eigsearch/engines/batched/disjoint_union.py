@@ -222,13 +222,12 @@ def to_batch(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> Batch:
     batch = _empty_batch(type(first.data))
     node_base = starts_of([part.num_nodes for part in parts])
     owner_base = starts_of([part.count for part in parts])
-    # Past the setters of PyG, which take three times as long.
-    batch._store._mapping.update(
-        {key: _joined(key, parts) for key in filter(needs, first.attributes)},
-        edge_index=_shifted([part.edge_index for part in parts], node_base),
-        batch=_owners(parts, owner_base),
-        num_nodes=node_base[-1],
-    )
+    values = batch._store._mapping  # past the setters of PyG, which take three times as long
+    for key in filter(needs, first.attributes):
+        values[key] = _joined(key, parts)
+    values["edge_index"] = _shifted([part.edge_index for part in parts], node_base)
+    values["batch"] = _owners(parts, owner_base)
+    values["num_nodes"] = node_base[-1]
     batch._num_graphs = owner_base[-1]
     if needs("ptr"):
         ends = torch.bincount(batch.batch, minlength=owner_base[-1]).cumsum(0)

@@ -74,7 +74,6 @@ class BatchedEngine:
             self.fit(requests)
             for batch in self._batches(requests):
                 for chunk, rows in zip(batch, self._run(batch), strict=True):
-                    self._check_width(rows)
                     rows_of[id(chunk.request)].append(rows)
         return [join_rows(rows_of[id(request)]) for request in requests]
 
@@ -171,11 +170,13 @@ class BatchedEngine:
     def _batches(self, requests: Sequence[Request]) -> Iterator[list[Chunk]]:
         """Pack candidates, in order, into batches of at most `max_batch_nodes` nodes."""
         batch: list[Chunk] = []
-        room, in_batch = self.max_batch_nodes, None
+        room, in_batch, instance = self.max_batch_nodes, None, None
         for request in requests:
-            cost, start = row_size(request.instance), 0
-            reads = self._reads(request.instance)
-            alone = self.one_call_each(request.instance)
+            start = 0
+            if request.instance is not instance:
+                instance = request.instance
+                cost, reads = row_size(instance), self._reads(instance)
+                alone = self.one_call_each(instance)
             while start < request.size:
                 if batch and (alone or reads != in_batch or room < cost):
                     yield batch
@@ -203,7 +204,9 @@ class BatchedEngine:
     def _run(self, batch: list[Chunk]) -> list[Tensor]:
         """Return the outputs of a batch, evaluated in halves if memory runs out."""
         try:
-            rows = self._call([_extract(run) for run in _runs(batch)])
+            alike = groupby(batch, key=_cut_alike)
+            rows = self._call([_extract(list(run)) for _, run in alike])
+            self._check_width(rows)
             return list(rows.split([len(chunk) for chunk in batch]))
         except (RuntimeError, MemoryError) as error:
             if not _out_of_memory(error):
@@ -224,13 +227,8 @@ class BatchedEngine:
         return level.output_rows(output, given.batch.num_graphs, given.nodes, given.anchors)
 
 
-def _runs(batch: Sequence[Chunk]) -> Iterator[list[Chunk]]:
-    """Yield runs of consecutive chunks with one instance and one kind of subgraph."""
-    for _, run in groupby(batch, key=_cut_alike):
-        yield list(run)
-
-
 def _cut_alike(chunk: Chunk) -> tuple[int, SubgraphKind]:
+    """Return what consecutive chunks share that are cut together."""
     return id(chunk.request.instance), chunk.request.candidate_set.subgraph_kind
 
 
