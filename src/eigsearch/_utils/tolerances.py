@@ -33,8 +33,8 @@ def outputs_close(left: Tensor, right: Tensor, rtol: float) -> bool:
     if not left.is_floating_point():
         return torch.equal(left, right)
     rtol = max(rtol, _CONSECUTIVE_ROUNDINGS * torch.finfo(left.dtype).eps)
-    unit = left.abs().max().clamp(max=1) + left.abs()
-    return bool(((left - right).abs() <= rtol * unit).all())
+    size = left.abs()
+    return bool(((left - right).abs() <= rtol * (size.max().clamp(max=1) + size)).all())
 
 
 def gain_rounding(kept: np.ndarray, removed: np.ndarray) -> float:

@@ -6,7 +6,7 @@ import copy
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -339,11 +339,13 @@ class ModelCall:
         return self.model.decode(*pair)
 
     def _arguments(self, batch: Batch) -> dict[str, Any]:
+        typed = isinstance(batch, HeteroData)
+        value_of = partial(argument_value, batch) if typed else batch.get
         arguments = {}
         for name in self._parameters:
             if name == "batch_size":
                 arguments[name] = batch.num_graphs
-            elif (value := argument_value(batch, name)) is not None:
+            elif (value := value_of(name)) is not None:
                 arguments[name] = value
         return arguments
 

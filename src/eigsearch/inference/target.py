@@ -86,6 +86,8 @@ class Target:
 
 def phi_rows(targets: Sequence[Target], outputs: Sequence[Tensor]) -> list[Tensor]:
     """Return φ for the output rows of many requests; one calculation where their kind is one."""
+    if len(targets) == 1:
+        return [targets[0].phi(outputs[0])]
     if len(set(targets)) == 1:
         phi = targets[0].phi(torch.cat(list(outputs)))
         return list(phi.split([len(output) for output in outputs]))

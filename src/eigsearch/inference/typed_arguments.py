@@ -16,7 +16,7 @@ def argument_names(data: Any) -> tuple[str, ...]:
     under plain names, as those of `to_hetero` do, `x` and `edge_index`.
     """
     if not isinstance(data, HeteroData):
-        return tuple(data.keys())
+        return tuple(data._store._mapping)  # `keys()` takes 5 µs
     inside = {key for store in (*data.node_stores, *data.edge_stores) for key in store}
     inside |= {"batch", "ptr", "num_nodes"}
     return tuple(sorted({*data._global_store, *inside, *(key + _SUFFIX for key in inside)}))

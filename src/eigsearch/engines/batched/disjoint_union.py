@@ -75,7 +75,7 @@ class WholeGraph(UnionPart):
     @cached_property
     def owner(self) -> Tensor:
         """The only candidate, for each node."""
-        return torch.zeros_like(self.nodes)
+        return self.edge_index.new_zeros(self.num_nodes)
 
     @cached_property
     def edges(self) -> Tensor:
@@ -125,7 +125,7 @@ def with_isolated_copies(instance: PreparedInstance) -> UnionPart:
 def anchor_positions(parts: Sequence[UnionPart]) -> Tensor:
     """Return the position of the anchors of each candidate in the union of all parts."""
     if not parts[0].instance.anchors:
-        return torch.zeros(0, dtype=torch.long, device=parts[0].edge_index.device)
+        return parts[0].edge_index.new_empty(0)
     base = starts_of([part.num_nodes for part in parts])
     positions = [p.anchor_positions() + start for p, start in zip(parts, base, strict=False)]
     return torch.cat(positions)
@@ -263,7 +263,7 @@ def _repeated(key: str, parts: Sequence[UnionPart]) -> list[int]:
 
 def _owners(parts: Sequence[UnionPart], base: Sequence[int]) -> Tensor:
     """Return the candidate of each node of a union."""
-    if not all(isinstance(part, WholeGraph) for part in parts):
+    if len(parts) == 1 or not all(isinstance(part, WholeGraph) for part in parts):
         return _shifted([part.owner for part in parts], base)
     sizes = torch.tensor([part.num_nodes for part in parts], device=parts[0].edge_index.device)
     return torch.arange(len(parts), device=sizes.device).repeat_interleave(sizes)

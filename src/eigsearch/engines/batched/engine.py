@@ -207,7 +207,7 @@ class BatchedEngine:
             alike = groupby(batch, key=_cut_alike)
             rows = self._call([_extract(list(run)) for _, run in alike])
             self._check_width(rows)
-            return list(rows.split([len(chunk) for chunk in batch]))
+            return [rows] if len(batch) == 1 else list(rows.split([len(c) for c in batch]))
         except (RuntimeError, MemoryError) as error:
             if not _out_of_memory(error):
                 raise
