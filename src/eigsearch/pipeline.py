@@ -67,12 +67,16 @@ class Pipeline:
         if instance.groups.count == 0:
             return empty_explanation(instance, self.provenance(instance))
         if ranking is None:
-            ranking = yield from rank_with(
-                self._ranker, instance, self._configured, self.predictor.model_call
-            )
+            ranking = yield from self._rank(instance)
         problem = self._problem(instance, ranking)
         outcome = yield from self._search.steps(problem)
         return make_explanation(instance, problem.ranking, outcome, self.provenance(instance))
+
+    def _rank(self, instance: PredictedInstance) -> EvalCoroutine[Ranking]:
+        """Return what ranks the groups of one instance."""
+        if isinstance(self._ranker, LinearGradients):  # which needs no model
+            return self._ranker.propose(instance)
+        return rank_with(self._ranker, instance, self._configured, self.predictor.model_call)
 
     def _problem(self, instance: PredictedInstance, ranking: Ranking) -> Problem:
         """Return what a search is given; a connected one walks down a ranking grown from it."""

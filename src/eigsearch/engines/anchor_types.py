@@ -10,7 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Batch
 
 from eigsearch.engines.batched.disjoint_union import UnionPart, full_graph
-from eigsearch.engines.batched.model_input import ModelInput, part_input
+from eigsearch.engines.batched.model_input import ModelInput, model_input
 from eigsearch.errors import InputError
 from eigsearch.inference.link_input import LINK
 from eigsearch.inference.model_call import ModelCall
@@ -80,7 +80,7 @@ def _types(
 ) -> list[str]:
     """Return the type that the model expects of each anchor; "" if undecided."""
     places = torch.tensor([_first_of(part, name) for name in names])
-    given = part_input(level, part, places, model_call.needs)
+    given = model_input([part], model_call.needs, level, places)
     output = _output(model_call, given.batch)
     if output is None:
         return [""] * len(names)

@@ -306,26 +306,18 @@ class AutoEvaluator:
         confirmed = self._confirmed or not self.batched.shares_calls
         if confirmed or not isinstance(first, PredictedInstance):
             return self.batched.outputs(requests)
-        self._confirmed = True
-        if (outputs := self._confirmed_outputs(requests, first)) is not None:
-            return outputs
-        self.memory.forget()
-        self._load_traits(instances)
-        return self.batched.outputs(requests)
-
-    def _confirmed_outputs(
-        self, requests: Sequence[Request], first: PredictedInstance
-    ) -> list[Tensor] | None:
-        """Return outputs; None if candidates beside a graph change its output."""
-        full = Request(first, FullGraph(first.groups.count))
+        self._confirmed, full = True, Request(first, FullGraph(first.groups.count))
         try:
             *outputs, row = self.batched.outputs([*requests, full])
+            if outputs_close(first.phi_full, first.target.phi(row)[0], tolerances.BATCH):
+                return outputs
         except MemoryBudgetError:
             raise
         except Exception:  # graphs that could share a call before cannot any more
-            return None
-        phi = first.target.phi(row)[0]
-        return outputs if outputs_close(first.phi_full, phi, tolerances.BATCH) else None
+            pass
+        self.memory.forget()
+        self._load_traits(instances)
+        return self.batched.outputs(requests)
 
     def _load_traits(self, instances: Sequence[PreparedInstance]) -> None:
         """Set the model's traits for such graphs: from the cache, or by calling the model."""

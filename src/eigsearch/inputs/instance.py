@@ -138,15 +138,15 @@ class PreparedInstance:
         return int(self.data.num_nodes)
 
     @cached_property
-    def ends(self) -> np.ndarray:
-        """The two ends of each edge as a NumPy array, `[2, E]`."""
-        return self.data.edge_index.cpu().long().numpy()
-
-    @cached_property
     def edge_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Source, target and group of each edge as NumPy arrays."""
-        source, target = self.ends
+        source, target = self.data.edge_index.cpu().long().numpy()
         return source, target, self.groups.index.cpu().numpy()
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Source and target of each edge as one NumPy array, `[2, E]`."""
+        return np.stack(self.edge_arrays[:2])
 
 
 def level_in(instances: Sequence[PreparedInstance], name: str) -> tuple[Level, int]:

@@ -16,6 +16,7 @@ from torch_geometric.data import Batch, Data
 
 from eigsearch.candidates import SubgraphKind
 from eigsearch.errors import UnsupportedError
+from eigsearch.inputs.attributes import Level
 from eigsearch.inputs.instance import PreparedInstance, level_in
 from eigsearch.inputs.plain_values import NUMBERS, collated
 
@@ -292,17 +293,18 @@ def _joined(key: str, parts: Sequence[UnionPart]) -> Any:
     if not isinstance(value, (Tensor, *NUMBERS)):
         return collated([p.instance.data[key] for p in parts for _ in range(p.count)])
     if len(parts) > 1:
-        return torch.cat([_take(key, part) for part in parts], dim=dim)
-    only = _take(key, parts[0])
+        taken = (_take(key, part, *part.instance.level(key)) for part in parts)
+        return torch.cat(list(taken), dim=dim)
+    only = _take(key, parts[0], level, dim)
     return only.clone() if isinstance(parts[0], WholeGraph) else only
 
 
-def _take(key: str, part: UnionPart) -> Tensor:
+def _take(key: str, part: UnionPart, level: Level, dim: int) -> Tensor:
     """Return one attribute for a part: indexed by node or edge, or repeated.
 
     That of a whole graph is returned as it is, and has to be copied: the model may change it.
     """
-    value, (level, dim) = part.instance.data[key], part.instance.level(key)
+    value = part.instance.data[key]
     _refuse_node_numbers(key, value, part.instance.data)
     if isinstance(part, WholeGraph) and level != "graph":
         return value

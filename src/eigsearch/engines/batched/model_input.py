@@ -34,10 +34,39 @@ class ModelInput(NamedTuple):
     anchors: Tensor
 
 
-def model_input(parts: Sequence[UnionPart], needs: Callable[[str], bool]) -> ModelInput:
-    """Return the candidates of some parts as one model input."""
-    level = level_of(parts[0].instance.anchors)
-    return _input(level, parts, needs, anchor_positions(parts))
+def model_input(
+    parts: Sequence[UnionPart],
+    needs: Callable[[str], bool],
+    level: TaskLevel | None = None,
+    anchors: Tensor | None = None,
+) -> ModelInput:
+    """Return the candidates of some parts as one model input.
+
+    Args:
+        parts: The parts.
+        needs: Tells whether the model may read an attribute.
+        level: The kind of the predictions; that of the parts by default.
+        anchors: What the predictions are about, by position; the anchors of the parts by default.
+    """
+    first = parts[0].instance
+    level = level or level_of(first.anchors)
+    anchors = anchor_positions(parts) if anchors is None else anchors
+    own = level.model_inputs  # which the level gives
+
+    def still_needs(key: str) -> bool:
+        return key not in own and needs(key)
+
+    if first.schema is not None:
+        batch, nodes, place = to_typed_batch(parts, still_needs, anchors)
+    else:
+        batch = to_batch(parts, still_needs if own else needs)
+        nodes, place = sum(part.num_nodes for part in parts), anchors
+    inputs = level.inputs(place)
+    for name, value in inputs.items():
+        batch[name] = value
+    if inputs and first.schema is not None:
+        place_links(batch, parts[0], anchors[:2], inputs)
+    return ModelInput(batch, nodes, place)
 
 
 def whole_input(
@@ -56,33 +85,4 @@ def whole_input(
     """
     device = graph.data.edge_index.device
     positions = torch.tensor(anchors, dtype=torch.long, device=device).reshape(-1)
-    return part_input(level, full_graph(graph), positions, needs)
-
-
-def part_input(
-    level: TaskLevel, part: UnionPart, positions: Tensor, needs: Callable[[str], bool]
-) -> ModelInput:
-    """Return one part as the input for predictions about nodes at some positions."""
-    return _input(level, [part], needs, positions)
-
-
-def _input(
-    level: TaskLevel,
-    parts: Sequence[UnionPart],
-    needs: Callable[[str], bool],
-    anchors: Tensor,
-) -> ModelInput:
-    def still_needs(key: str) -> bool:
-        return key not in level.model_inputs and needs(key)
-
-    if parts[0].instance.schema is None:
-        batch = to_batch(parts, still_needs if level.model_inputs else needs)
-        nodes, place = sum(part.num_nodes for part in parts), anchors
-    else:
-        batch, nodes, place = to_typed_batch(parts, still_needs, anchors)
-    inputs = level.inputs(place)
-    for name, value in inputs.items():
-        batch[name] = value
-    if inputs and parts[0].instance.schema is not None:
-        place_links(batch, parts[0], anchors[:2], inputs)
-    return ModelInput(batch, nodes, place)
+    return model_input([full_graph(graph)], needs, level, positions)
