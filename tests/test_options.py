@@ -10,6 +10,7 @@ import pytest
 import eigsearch
 from eigsearch import Options
 from eigsearch.errors import InputError
+from eigsearch.options import make_options
 
 DEFAULTS = {field.name: field.default for field in fields(Options)}
 SAID_BY_PYG = {"return_type", "task"}  # in the model's configuration
@@ -84,3 +85,23 @@ def test_options_size_above_max_size_raises() -> None:
 def test_options_arguments_without_an_order_are_sorted(names: Any) -> None:
     """What is stated of a call must not depend on the order of a set."""
     assert Options(arguments=names).arguments == ("edge_index", "x")
+
+
+def test_make_options_of_equal_plain_values_are_made_once() -> None:
+    assert make_options({"min_size": 3}) is make_options({"min_size": 3})
+    assert make_options({"min_size": 3}).describe() == Options(min_size=3).describe()
+    assert make_options({"min_size": 3}).describe() is not make_options({"min_size": 3}).describe()
+
+
+@pytest.mark.parametrize("options", [{"ranker": "package.module:name"}, {"arguments": ["x"]}])
+def test_make_options_of_what_is_imported_or_may_change_are_made_anew(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(Options, "__post_init__", lambda self: None)
+    assert make_options(options) is not make_options(options)
+
+
+def test_make_options_true_is_not_taken_for_one() -> None:
+    assert make_options({"min_size": 1}).min_size == 1
+    with pytest.raises(InputError, match="`min_size`"):
+        make_options({"min_size": True})

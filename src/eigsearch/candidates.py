@@ -120,7 +120,7 @@ class LeaveOneOut(CandidateSet):
 
     def rows(self, start: int, stop: int) -> Tensor:
         """Return rows of ones with one zero each."""
-        return torch.arange(self.width) != torch.arange(start, stop)[:, None]
+        return torch.from_numpy(np.arange(self.width) != np.arange(start, stop)[:, None])
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Removals(CandidateSet):
 
     def rows(self, start: int, stop: int) -> Tensor:
         """Return rows of ones with at most one zero each."""
-        return torch.arange(1, self.width + 1) != torch.arange(start, stop)[:, None]
+        return torch.from_numpy(np.arange(1, self.width + 1) != np.arange(start, stop)[:, None])
 
 
 @dataclass(frozen=True, eq=False)

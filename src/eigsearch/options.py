@@ -275,7 +275,7 @@ class Options:
         from eigsearch._utils.fingerprint import describe_value
         from eigsearch._utils.versions import versions
 
-        values = {name: vars(self)[name] for name in _NAMES}
+        values = vars(self)
         if _all_plain(values.values()):  # which describe themselves
             return {**values, "versions": versions()}
         plain = {name: describe_value(value) for name, value in values.items()}

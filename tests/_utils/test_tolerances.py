@@ -14,6 +14,7 @@ from eigsearch._utils.tolerances import (
     gain_rounding,
     gain_tolerance,
     gradient_tolerance,
+    numbers_close,
     outputs_close,
     score_rounding,
     score_tolerance,
@@ -37,6 +38,14 @@ def test_outputs_close_all_outputs_small_keeps_their_unit() -> None:
 def test_outputs_close_large_entry_does_not_widen_small_ones() -> None:
     left = torch.tensor([1e6, 1.0])
     assert not outputs_close(left, torch.tensor([1e6, 1.1]), BATCH)
+
+
+@pytest.mark.parametrize("left", [0.0, -1e-6, 0.5, -3.0, 1e5, math.inf, math.nan])
+@pytest.mark.parametrize("away", [0.0, 9e-4, 1.1e-3, -0.5, math.inf])
+def test_numbers_close_says_what_outputs_close_does(left: float, away: float) -> None:
+    for right in (left + away, left * (1 + away)):
+        one, other = (torch.tensor(value, dtype=torch.float64) for value in (left, right))
+        assert numbers_close(left, right, BATCH) == outputs_close(one, other, BATCH)
 
 
 def test_outputs_close_integers_must_be_equal() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import inspect
 from functools import partial
+from types import MethodType
 from typing import Any
 
 import pytest
@@ -37,6 +39,30 @@ def test_parameters_of_a_partial_are_those_that_are_free() -> None:
     assert list(parameters_of(partial(model, edge_attr=1))) == ["x", "edge_index", "batch"]
     assert list(parameters_of(partial(model.forward, 0))) == NAMES[1:]
     assert unwrap_partial(partial(partial(model, batch=1), edge_attr=1)) is model
+
+
+def test_parameters_of_a_forward_that_was_changed_are_those_of_now(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def other(self: Any, x: Any, edge_index: Any, *, scale: Any = 1) -> Any:
+        return x
+
+    model = Net()
+    assert list(parameters_of(model)) == NAMES
+    monkeypatch.setattr(Net.forward, "__defaults__", ())
+    assert parameters_of(model)["batch"].default is inspect.Parameter.empty
+    monkeypatch.setattr(Net.forward, "__wrapped__", other, raising=False)
+    assert list(parameters_of(model)) == ["x", "edge_index", "scale"]
+    monkeypatch.delattr(Net.forward, "__wrapped__")
+    monkeypatch.setattr(Net.forward, "__code__", other.__code__)
+    assert list(parameters_of(model)) == ["x", "edge_index", "scale"]
+    model.forward = MethodType(other, model)  # type: ignore[method-assign]
+    assert parameters_of(model)["scale"].default == 1
+
+
+def test_parameters_of_a_method_may_be_changed_by_who_gets_them() -> None:
+    parameters_of(Net()).clear()
+    assert list(parameters_of(Net())) == NAMES
 
 
 def test_parameters_of_a_builtin_are_not_known() -> None:

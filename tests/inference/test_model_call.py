@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -18,6 +20,7 @@ from torch_geometric.nn import (
 import eigsearch
 from eigsearch.datasets import generate
 from eigsearch.errors import ModelError
+from eigsearch.inference.model_call import ModelCall
 from tests.inference.twins import TakesData, assert_like_twin, one_graph, plain
 from tests.nets import FEATURES, WIDTH, house, make_net, mlp, vivid
 from tests.parallel.networks import Small
@@ -265,3 +268,15 @@ def test_model_call_outside_inference_mode_features_may_be_overwritten(ranker: s
         for in_place in (True, False)
     ]
     torch.testing.assert_close(*scores, rtol=1e-6, atol=1e-9)
+
+
+def test_find_modules_of_a_model_whose_layer_was_replaced_finds_the_new_one() -> None:
+    graph, model = generate("BA-2Motifs").graphs[500], Small()
+    call = ModelCall(model)
+    assert call.found.registered == list(model.modules())
+    name, layer = next(model.named_children())
+    setattr(model, name, copy.deepcopy(layer))
+    assert call.find_modules().registered == list(model.modules())
+    getattr(model, name).register_forward_hook(lambda module, *_: setattr(module, "seen", 1))
+    call.without_traces(Batch.from_data_list([graph]))
+    assert not hasattr(getattr(model, name), "seen")

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from eigsearch._utils import tolerances
-from eigsearch._utils.tolerances import outputs_close
+from eigsearch._utils.tolerances import numbers_close, outputs_close
 from eigsearch.candidates import FullGraph, Removals, SubgraphKind
 from eigsearch.engines.batched.engine import BatchedEngine
 from eigsearch.engines.incremental import IncrementalEngine, NotServed, expected_rows
@@ -309,7 +309,8 @@ class AutoEvaluator:
         self._confirmed, full = True, Request(first, FullGraph(first.groups.count))
         try:
             *outputs, row = self.batched.outputs([*requests, full])
-            if outputs_close(first.phi_full, first.target.phi(row)[0], tolerances.BATCH):
+            found = first.target.phi(row)[0]
+            if numbers_close(float(first.phi_full), float(found), tolerances.BATCH):
                 return outputs
         except MemoryBudgetError:
             raise

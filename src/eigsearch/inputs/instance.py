@@ -146,7 +146,7 @@ class PreparedInstance:
     @cached_property
     def ends(self) -> np.ndarray:
         """Source and target of each edge as one NumPy array, `[2, E]`."""
-        return np.stack(self.edge_arrays[:2])
+        return self.data.edge_index.cpu().long().numpy()
 
 
 def level_in(instances: Sequence[PreparedInstance], name: str) -> tuple[Level, int]:

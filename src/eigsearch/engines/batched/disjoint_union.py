@@ -199,8 +199,7 @@ def _assemble(
     place += candidate * num_nodes
     node_keep = kept_nodes(place)
     if node_keep is None:
-        owner = np.arange(count).repeat(num_nodes)
-        nodes = np.tile(np.arange(num_nodes), count)
+        owner, nodes = np.divmod(np.arange(count * num_nodes), num_nodes)
     else:
         owner, nodes = node_keep.nonzero()
         place = (node_keep.cumsum() - 1).take(place)
