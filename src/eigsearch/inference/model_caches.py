@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dis
 from collections import deque
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Collection, Iterator, MutableMapping, Sequence
 from functools import lru_cache
 from operator import is_
 from types import CellType, CodeType, FunctionType
@@ -26,6 +26,7 @@ Cache = MutableMapping[Any, Any] | list[Any] | deque[Any]
 
 _MOST = 4_096  # larger dicts and lists are not treated as caches
 _CONTAINERS = (dict, list, deque)
+_NO_HOLDERS = {FunctionType, str, int, type(None)}  # most members of classes
 _ARRAYS = (torch.Tensor, np.ndarray)
 _COMPUTED = (*_ARRAYS, bool, int, float, type(None))
 
@@ -118,12 +119,12 @@ def caches_of(modules: ModelModules, called: Any) -> list[Cache]:
     if is_holder(called):
         kinds.add(type(called))
     classes = filter(is_own, {base for kind in kinds for base in kind.__mro__})
-    found = [*modules.values, *(value for cls in classes for value in vars(cls).values())]
-    functions = list(_functions([called, *found]))
-    around = [v for function in functions for v in read_by(function) if _is_computed(v)]
-    around += [vars(function) for function in functions]
+    found = [called, *modules.values, *(value for cls in classes for value in vars(cls).values())]
+    functions = _functions(found)
+    around = [v for read in functions.values() for v in read if _is_computed(v)]
+    around += map(vars, functions)
     closures = [ClosureVariables(cells) for f in functions if (cells := _assigned_cells(f))]
-    return [*_inside([called, *found]), *around, *_assigned_by(functions), *closures]
+    return [*_inside(found), *around, *_assigned_by(functions), *closures]
 
 
 def _inside(values: Sequence[Any]) -> Iterator[Cache]:
@@ -131,7 +132,9 @@ def _inside(values: Sequence[Any]) -> Iterator[Cache]:
     waiting, seen = list(values), set[int]()
     while waiting and len(seen) <= _MOST:
         value = waiting.pop()
-        if id(value) in seen or not (isinstance(value, (*_CONTAINERS, tuple)) or is_holder(value)):
+        if type(value) in _NO_HOLDERS or id(value) in seen:
+            continue
+        if not isinstance(value, (*_CONTAINERS, tuple)) and not is_holder(value):
             continue
         seen.add(id(value))
         if isinstance(value, tuple):  # which cannot change, but what it holds can
@@ -177,19 +180,19 @@ def _undo_arrays(cache: list[Any] | deque[Any], kept: list[Any]) -> None:
     cache[:] = old + added
 
 
-def _functions(values: Sequence[Any]) -> Iterator[FunctionType]:
-    """Yield users' functions, and those that they call."""
-    waiting, seen = list(values), set()
+def _functions(values: Sequence[Any]) -> dict[FunctionType, list[Any]]:
+    """Return users' functions, and those that they call, with what each of them reads."""
+    waiting = [value for value in values if type(value) is FunctionType]
+    found: dict[FunctionType, list[Any]] = {}
     while waiting:
         function = waiting.pop()
-        if not isinstance(function, FunctionType) or id(function) in seen or not is_own(function):
-            continue
-        seen.add(id(function))
-        waiting += read_by(function)
-        yield function
+        if function not in found and is_own(function):
+            found[function] = read = read_by(function)
+            waiting += [value for value in read if type(value) is FunctionType]
+    return found
 
 
-def _assigned_by(functions: Sequence[FunctionType]) -> list[GlobalVariables]:
+def _assigned_by(functions: Collection[FunctionType]) -> list[GlobalVariables]:
     """Return the global variables that functions assign to, of each Python module."""
     names: dict[int, set[str]] = {}
     for function in functions:
@@ -201,8 +204,10 @@ def _assigned_by(functions: Sequence[FunctionType]) -> list[GlobalVariables]:
 
 def _assigned_cells(function: FunctionType) -> dict[str, CellType]:
     """Return the variables around a function that it assigns to, by name."""
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    names = _assigned_names(function.__code__, "STORE_DEREF") if cells else frozenset()
+    if not function.__closure__:
+        return {}
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__, strict=True))
+    names = _assigned_names(function.__code__, "STORE_DEREF")
     return {name: cell for name, cell in cells.items() if name in names}
 
 

@@ -257,6 +257,8 @@ class ModelCall:
             if (told := explained_failure(batch, error)) is None:
                 raise
             raise told from error
+        if isinstance(output, Tensor):
+            return output
         if isinstance(output, Mapping) and isinstance(batch, HeteroData):
             output = _explained(output, batch)
         if not isinstance(output, Tensor):

@@ -205,15 +205,17 @@ def _pair_edges(
     attributes, so that the pairing does not depend on the order of edges.
     """
     lengths = [pair.shape[1] for pair in ends]
-    graph = np.repeat(np.arange(len(ends)), lengths)
     source, target = ends[0] if len(ends) == 1 else np.concatenate(ends, axis=1)
-    own, opposite = graph, graph
     if kinds is not None:
         own, opposite = _numbered_kinds(kinds)
+    else:
+        own = opposite = np.repeat(np.arange(len(ends)), lengths)
     base = int(max(source.max(initial=0), target.max(initial=0))) + 1
     forth = (own * base + source) * base + target
     back = (opposite * base + target) * base + source
-    label = np.where(opposite < 0, forth, np.minimum(forth, back))
+    label = np.minimum(forth, back)
+    if kinds is not None:  # of which some have no reverse
+        label = np.where(opposite < 0, forth, label)
     start = [0, *accumulate(lengths)]
     if _has_duplicates(forth):
         keys = zip(np.split(forth, start[1:-1]), graphs, strict=True)
