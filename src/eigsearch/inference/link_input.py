@@ -10,6 +10,7 @@ from torch import Tensor
 from torch_geometric.data import HeteroData
 
 from eigsearch.errors import InputError
+from eigsearch.inference.typed_arguments import argument_value
 
 LINK = "edge_label_index"
 TYPED_LINKS = "edge_label_index_dict"  # links by edge type
@@ -101,6 +102,20 @@ def link_attributes(data: Any) -> set[str]:
             if listed and of_links and "index" not in name:
                 found.add(name)
     return found
+
+
+def links_of(batch: Any, parameter: str) -> Any:
+    """Return the links to predict, as a dict by edge type if the parameter takes one."""
+    if parameter != TYPED_LINKS:
+        return batch[LINK]
+    links = argument_value(batch, TYPED_LINKS)
+    if links is None:
+        raise InputError(
+            "Expected the graph to have an edge type between the ends of the link, as its key in "
+            f"`{TYPED_LINKS}` (got {', '.join(map(str, batch.edge_types))}). Pass `forward=lambda "
+            "model, batch: …`, which finds the links as batch.edge_label_index."
+        )
+    return links
 
 
 def can_decode(model: Any) -> bool:

@@ -29,10 +29,10 @@ from eigsearch.inference.forward_parameters import (
 from eigsearch.inference.input_checks import check_dense, check_model
 from eigsearch.inference.link_input import (
     LINK,
-    TYPED_LINKS,
     LinkInput,
     find_link_input,
     link_attributes,
+    links_of,
 )
 from eigsearch.inference.model_caches import Cache, caches_of
 from eigsearch.inference.model_modules import ModelModules, find_modules
@@ -329,7 +329,7 @@ class ModelCall:
         if self._forward is not None:
             return self._forward(self.model, batch)
         link = self._link or LinkInput()
-        links = {link.parameter: _links(batch, link.parameter)} if link.parameter else {}
+        links = {link.parameter: links_of(batch, link.parameter)} if link.parameter else {}
         call = self.model.encode if link.decodes else self.model
         if self.takes_object:
             output = call(batch, **links)
@@ -376,20 +376,6 @@ def _explained(output: Mapping[Any, Any], batch: Batch) -> Any:
             "to pick the scores."
         )
     return output[explained]
-
-
-def _links(batch: Batch, parameter: str) -> Any:
-    """Return the links to predict, as a dict by edge type if the parameter takes one."""
-    if parameter != TYPED_LINKS:
-        return batch[LINK]
-    links = argument_value(batch, TYPED_LINKS)
-    if links is None:
-        raise InputError(
-            "Expected the graph to have an edge type between the ends of the link, as its key in "
-            f"`{TYPED_LINKS}` (got {', '.join(map(str, batch.edge_types))}). Pass `forward=lambda "
-            "model, batch: …`, which finds the links as batch.edge_label_index."
-        )
-    return links
 
 
 def _asks_for_gradients(error: RuntimeError) -> bool:

@@ -48,6 +48,7 @@ _GENERATORS = {"Generator", "Random", "RandomState"}
 # The members of classes of libraries, each with a number that is new where one was replaced.
 _INSTALLED: dict[type, tuple[int, list[Any]]] = {}
 _NUMBERS = count()
+_IMMUTABLE = 1 << 8  # Python's flag of classes whose members cannot be replaced, such as `int`
 
 
 class Fingerprint:
@@ -254,6 +255,8 @@ def _key(key: Any) -> Any:
 
 def _number_of(cls: type) -> int:
     """Return the number of the members of a class of a library, a new one if any was replaced."""
+    if cls.__flags__ & _IMMUTABLE:
+        return -1
     members = list(vars(cls).values())
     known = _INSTALLED.get(cls)
     if known is None or len(known[1]) != len(members) or not all(map(is_, known[1], members)):
