@@ -13,6 +13,7 @@ from eigsearch.candidates import (
     Complements,
     ExplicitMasks,
     FullGraph,
+    JointFlips,
     LeaveOneOut,
     Prefixes,
     SingleFlips,
@@ -29,6 +30,10 @@ FAMILIES: dict[str, tuple[CandidateSet, list[list[int]]]] = {
     "toggles": (
         SingleFlips(torch.tensor([True, False, True]), [1, 2]),
         [[1, 1, 1], [1, 0, 0]],
+    ),
+    "joint toggles": (
+        JointFlips(torch.tensor([True, False, True]), torch.tensor([4, 0, 4]), [0, 4, 1]),
+        [[1, 1, 1], [0, 0, 0], [1, 0, 1]],
     ),
     "rows": (ExplicitMasks(torch.eye(2, dtype=torch.bool)), [[1, 0], [0, 1]]),
 }

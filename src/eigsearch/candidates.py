@@ -197,6 +197,34 @@ class SingleFlips(CandidateSet):
 
 
 @dataclass(frozen=True, eq=False)
+class JointFlips(CandidateSet):
+    """Row i is a base mask with all entries of one unit flipped; none if the unit has no entry.
+
+    Attributes:
+        base: The mask.
+        member: The unit of each entry.
+        units: The unit of each row, all different.
+
+    >>> base = torch.tensor([True, False, True])
+    >>> JointFlips(base, torch.tensor([0, 0, 1]), [0, 2]).rows(0, 2).int().tolist()
+    [[0, 1, 1], [1, 0, 1]]
+    """
+
+    base: Tensor
+    member: Tensor
+    units: Sequence[int]
+    subgraph_kind: SubgraphKind = SubgraphKind.EDGE_INDUCED
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return copies of the base mask with one unit flipped in each."""
+        unit = torch.tensor(self.units[start:stop], dtype=torch.long)
+        return self.base ^ (self.member == unit[:, None])
+
+
+@dataclass(frozen=True, eq=False)
 class ExplicitMasks(CandidateSet):
     """Arbitrary rows, given as a bool matrix."""
 

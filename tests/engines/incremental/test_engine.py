@@ -25,7 +25,7 @@ from torch_geometric.nn import (
 )
 
 import eigsearch
-from eigsearch.candidates import Complements, LeaveOneOut, Prefixes, SingleFlips
+from eigsearch.candidates import Complements, JointFlips, LeaveOneOut, Prefixes, SingleFlips
 from eigsearch.engines import BatchedEngine, Request
 from eigsearch.engines.incremental import IncrementalEngine, bags, pooling
 from eigsearch.engines.incremental.context import EvalContext
@@ -54,11 +54,14 @@ def candidate_sets(instance: PreparedInstance, seed: int = 0) -> list[Request]:
     order = torch.randperm(count, generator=dice)
     base = torch.rand(count, generator=dice) < 0.6
     base[:2] = True
+    member = torch.arange(count) // 2
+    member[0] = count  # no unit holds the whole base
     return [
         Request(instance, LeaveOneOut(count)),
         Request(instance, Prefixes(order, list(range(1, count, 2)))),
         Request(instance, Complements(order, list(range(1, count)))),
         Request(instance, SingleFlips(base, list(range(count)))),
+        Request(instance, JointFlips(base, member, [count, *range(count // 2 + 2)])),
     ]
 
 

@@ -17,6 +17,7 @@ from eigsearch._utils.heap import keep_freed_memory
 from eigsearch.candidates import (
     Complements,
     FullGraph,
+    JointFlips,
     LeaveOneOut,
     Prefixes,
     Removals,
@@ -212,6 +213,9 @@ def _has_structure(request: Request) -> bool:
         return bool(
             np.count_nonzero(candidate_set.base.numpy()) > 1
         )  # else a candidate may have no edge left
+    if isinstance(candidate_set, JointFlips):  # the same, if one of the units holds the whole base
+        held = candidate_set.member.numpy()[candidate_set.base.numpy()]
+        return len(held) > 0 and ((held != held[0]).any() or held[0] not in candidate_set.units)
     if isinstance(candidate_set, Complements):
         return candidate_set.sizes[-1] < candidate_set.order.numel()
     return isinstance(candidate_set, Prefixes) and candidate_set.sizes[0] > 0

@@ -11,6 +11,7 @@ from eigsearch.candidates import (
     CandidateSet,
     Complements,
     FullGraph,
+    JointFlips,
     LeaveOneOut,
     Prefixes,
     Removals,
@@ -21,7 +22,7 @@ from eigsearch.engines.request import Chunk, Request
 from tests.instances import prepare_graph
 
 GROWING = ("prefixes", "complements")
-TOGGLING = ("full", "leave-one-out", "removals", "flips")
+TOGGLING = ("full", "leave-one-out", "removals", "flips", "joint flips")
 kinds = st.sampled_from([GROWING, TOGGLING])
 seeds = st.integers(0, 10_000)
 
@@ -38,6 +39,7 @@ def random_set(kind: str, groups: int, rng: np.random.Generator) -> CandidateSet
     sizes = sorted(set(rng.integers(0, groups + 1, groups).tolist()))
     entries = rng.permutation(groups).tolist()
     base = torch.from_numpy(rng.random(groups) < 0.6)
+    member = torch.from_numpy(rng.integers(0, groups, groups))
     return {
         "prefixes": Prefixes(order, sizes),
         "complements": Complements(order, sizes),
@@ -45,6 +47,7 @@ def random_set(kind: str, groups: int, rng: np.random.Generator) -> CandidateSet
         "leave-one-out": LeaveOneOut(groups),
         "removals": Removals(groups),
         "flips": SingleFlips(base, entries),
+        "joint flips": JointFlips(base, member, entries),
     }[kind]
 
 

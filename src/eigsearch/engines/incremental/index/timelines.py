@@ -2,8 +2,9 @@
 
 A timeline is one request: a copy of its graph in which time counts candidates. In a *growing* one
 (prefixes, and complements read backwards) an edge is absent until it appears, and present from then
-on. In a *toggling* one (leave-one-out, single flips) time 0 is the base graph, and each later time
-flips one group of it. Everything is index arithmetic in NumPy; features are not touched here.
+on. In a *toggling* one (leave-one-out, flips) time 0 is the base graph, and each later time flips
+groups of its own, mostly one. Everything is index arithmetic in NumPy; features are not touched
+here.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from eigsearch.candidates import (
     CandidateSet,
     Complements,
     FullGraph,
+    JointFlips,
     LeaveOneOut,
     Prefixes,
     Removals,
@@ -33,8 +35,8 @@ NEVER = np.iinfo(np.int64).max
 
 
 def toggles(candidate_set: CandidateSet) -> bool:
-    """Return whether the candidates of a set differ from a base in one group each."""
-    return isinstance(candidate_set, (FullGraph, LeaveOneOut, Removals, SingleFlips))
+    """Return whether each candidate of a set differs from a base in groups of its own."""
+    return isinstance(candidate_set, (FullGraph, LeaveOneOut, Removals, SingleFlips, JointFlips))
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,27 +319,37 @@ def _schedules(
 
 def _toggling_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
     """Return when each group appears and flips; those of the base appear at time 0."""
-    appears_at, flips_at = np.zeros(base[-1], np.int64), np.full(base[-1], -1)
+    appears_at, line_of_group = np.zeros(base[-1], np.int64), index_from_ptr(base)
+    member = np.arange(base[-1]) - base.take(line_of_group)  # each group is a unit of its own
     first = ptr_from_counts(np.asarray([len(chunk) for chunk in chunks]))
     line, every = index_from_ptr(first), np.arange(first[-1])
     starts = np.asarray([_first_flip(chunk) for chunk in chunks])
-    group = every + (starts - first[:-1]).take(line)
+    unit = every + (starts - first[:-1]).take(line)
     for number, chunk in enumerate(chunks):
         candidate_set = chunk.request.candidate_set
-        if isinstance(candidate_set, SingleFlips):
-            entries = candidate_set.entries[chunk.start : chunk.stop]
-            group[first[number] : first[number + 1]] = entries
-            appears_at[base[number] : base[number + 1]][~candidate_set.base.numpy()] = NEVER
-    time = every + 1 - first.take(line)
-    moves = (group >= 0).nonzero()[0]
-    flips_at[(group + base.take(line)).take(moves)] = time.take(moves)
-    return appears_at, flips_at
+        if isinstance(candidate_set, (SingleFlips, JointFlips)):
+            own = slice(base[number], base[number + 1])
+            appears_at[own][~candidate_set.base.numpy()] = NEVER
+            unit[first[number] : first[number + 1]] = _flipped(chunk, candidate_set)
+            if isinstance(candidate_set, JointFlips):
+                member[own] = candidate_set.member.numpy()
+    units = base + np.arange(len(base))  # a unit without groups has a number as well
+    flips_at = np.full(units[-1], -1)
+    moves = (unit >= 0).nonzero()[0]
+    flips_at[(unit + units.take(line)).take(moves)] = (every + 1 - first.take(line)).take(moves)
+    return appears_at, flips_at.take(member + units.take(line_of_group))
 
 
 def _first_flip(chunk: Chunk) -> int:
     """Return the group that the first candidate of a removal flips, −1 for none."""
     # The full graph, which flips nothing, comes before the removals.
     return chunk.start - isinstance(chunk.request.candidate_set, (FullGraph, Removals))
+
+
+def _flipped(chunk: Chunk, candidate_set: SingleFlips | JointFlips) -> Sequence[int]:
+    """Return the unit that each candidate of a chunk flips."""
+    joint = isinstance(candidate_set, JointFlips)
+    return (candidate_set.units if joint else candidate_set.entries)[chunk.start : chunk.stop]
 
 
 def _growing_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
