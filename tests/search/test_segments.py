@@ -29,8 +29,22 @@ def test_segments_any_lists_owner_place_and_split_tell_them_apart(lists: list[li
 def test_segments_any_lists_reductions_are_those_of_each_list(lists: list[list[int]]) -> None:
     segments, value = joined(lists)
     assert segments.largest(value).tolist() == [max(map(abs, each), default=0) for each in lists]
-    keys = [int(np.bitwise_xor.reduce(np.array(each, np.int64))) for each in lists]
-    assert segments.exclusive_or(value).tolist() == keys
+    assert segments.highest(value).tolist() == [max(each, default=-np.inf) for each in lists]
+
+
+@given(LISTS, st.integers(0, 2))
+def test_segments_first_best_any_lists_is_the_first_close_to_the_highest(
+    lists: list[list[int]], tolerance: int
+) -> None:
+    segments, value = joined(lists)
+    worst = np.where(value < -3, -np.inf, value)  # these do not count
+    found = segments.first_best(worst, np.full(len(lists), float(tolerance)))
+    starts = segments.ptr.tolist()
+    for each, entry, start in zip(lists, found.tolist(), starts, strict=False):
+        counting = [number for number in each if number >= -3]
+        close = [i for i, v in enumerate(each) if counting and v >= max(counting) - tolerance]
+        close = [i for i in close if each[i] >= -3]
+        assert entry == (start + close[0] if close else -1)
 
 
 @given(LISTS, st.integers(0, 2))

@@ -54,18 +54,26 @@ class Segments:
 
     def largest(self, value: Array) -> Array:
         """Return the largest absolute value of each list, 0 for an empty one."""
-        return self._reduced(np.maximum, np.abs(value))
+        return np.maximum(self.highest(np.abs(value)), 0.0)
 
-    def exclusive_or(self, value: Array) -> Array:
-        """Return the exclusive or of the values of each list."""
-        return self._reduced(np.bitwise_xor, value)
-
-    def _reduced(self, function: np.ufunc, value: Array) -> Array:
+    def highest(self, value: Array) -> Array:
+        """Return the highest value of each list, −∞ for an empty one."""
         filled = self.counts.nonzero()[0]
-        result = np.zeros(len(self.counts), value.dtype)
+        result = np.full(len(self.counts), -np.inf)
         if len(filled):
-            result[filled] = function.reduceat(value, self.ptr.take(filled))
+            result[filled] = np.maximum.reduceat(value, self.ptr.take(filled))
         return result
+
+    def first_best(self, value: Array, tolerance: Array) -> Array:
+        """Return the first entry of each list that is highest up to a tolerance, −1 for none.
+
+        An entry of −∞ does not count.
+        """
+        least = (self.highest(value) - tolerance).take(self.owner)
+        best = ((value >= least) & (value > -np.inf)).nonzero()[0][::-1]
+        first = np.full(len(self.counts), -1)
+        first[self.owner.take(best)] = best  # the last one that is written counts
+        return first
 
     def tie_numbers(self, value: Array, tolerance: Array) -> Array:
         """Return the number of the tie that each value is in, counted from the highest of its list.

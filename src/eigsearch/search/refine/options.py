@@ -10,29 +10,30 @@ from eigsearch.search.refine.climb import climb
 
 @dataclass(frozen=True)
 class Refine:
-    """Best improvement from the sweep's subgraph, on gain − parsimony · size − anchor · depth.
+    """Hill climbing from the sweep's subgraph, on gain − parsimony · size − anchor · depth.
 
-    A round evaluates every single toggle around the subgraph. Toggles that tie form a unit and move
-    together, so that the answer does not depend on how nodes and edges are numbered. Then it
-    evaluates the units and pairs of units for which single effects on φ predict most, at first
-    also the sweep along the ranking that the toggles give, and makes the best of these moves. If
-    that ends early on a small graph, a quadratic surrogate of φ proposes what else to try. It stops
-    at a gain of 0.98. The result is never below the sweep in gain, for at most six times its
-    evaluations.
+    The first round evaluates every single toggle around the sweep's subgraph, and the sweep along
+    the ranking that these give. Toggles that tie form a unit and move together from then on, so
+    that the answer does not depend on how nodes and edges are numbered. A further round steps to
+    where one of the two units is toggled for which single effects on φ predict most (the first
+    step toggles both), and evaluates the best predicted toggles around that. A subgraph on the way
+    may be worse than the best one, which is what comes back. The search stops after two rounds in a
+    row without a better one, or at a gain of 0.98. The result is never below the sweep in gain, for
+    at most six times its evaluations.
 
     Attributes:
-        rounds: The most moves to make.
+        rounds: The most rounds.
         parsimony: The gain that each group has to bring.
-        tolerance: The least improvement that is worth a move.
-        pairs: How many moves of tied toggles, and of two units of them, to evaluate in a round.
+        tolerance: The least improvement that makes a subgraph the best.
+        pairs: How many toggles to evaluate around a step: with it, each makes a pair.
         anchor: The gain that a subgraph has to bring to leave the head of the ranking. Its depth
             is how many groups it lies behind on average, as a share of all groups.
     """
 
-    rounds: int = 3
+    rounds: int = 4
     parsimony: float = 0.002
     tolerance: float = 1e-3
-    pairs: int = 6
+    pairs: int = 16
     anchor: float = 0.0
     name = "refine"
 
@@ -40,7 +41,7 @@ class Refine:
         check_at_least(0, **vars(self))
 
     def steps(self, problem: Problem) -> Steps:
-        """Climb from the sweep's subgraph; search a surrogate where that leaves much to gain."""
+        """Climb from the sweep's subgraph until rounds run out, or find nothing."""
         return (yield from climb(self, problem.by_groups))
 
 

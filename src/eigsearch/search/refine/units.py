@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigsearch.ranking.ranking import Ranking
-from eigsearch.search.base import Array, Problem
+from eigsearch.search.base import Array
 from eigsearch.search.problems import Problems
 from eigsearch.search.segments import Segments
 
@@ -36,17 +36,6 @@ class Units:
         return np.bincount(self.member, weights=value, minlength=len(self))
 
 
-def tied_units(problem: Problem, tie: Array, *values: Array) -> Units:
-    """Return the units of groups that are in one tie and equal in each of the values.
-
-    Args:
-        problem: The problem, which says what is equal.
-        tie: A number for each group; units come in ascending order of it.
-        values: Numbers in units of φ, each `[G]`.
-    """
-    return joint_units(Problems([problem]), Segments.of([tie]), tie, *values)
-
-
 def joint_units(problems: Problems, groups: Segments, tie: Array, *values: Array) -> Units:
     """Return the tied units of several problems, numbered through.
 
@@ -65,6 +54,56 @@ def joint_units(problems: Problems, groups: Segments, tie: Array, *values: Array
         tie, return_index=True, return_inverse=True, return_counts=True
     )
     return Units(member, first, size)
+
+
+@dataclass(eq=False)
+class UnitColumns:
+    """The units of one graph, in an order that no numbering decides, and one without groups.
+
+    Attributes:
+        member: The unit of each group.
+        size, key, depth: How many groups each has; the exclusive or and the sum over them.
+        inside: Whether the centre of a climb holds it.
+        kept, removed: What flipping it changes in φ of the centre, and of its complement.
+    """
+
+    member: Array
+    size: Array
+    key: Array
+    depth: Array
+    inside: Array
+    kept: Array
+    removed: Array
+
+    @property
+    def none(self) -> int:
+        """The unit without groups: flipping it leaves the centre as it is."""
+        return len(self.size) - 1
+
+
+def columns_of(member: Array, key: Array, depth: Array, keep: Array) -> UnitColumns:
+    """Return the units of groups, of which nothing was evaluated.
+
+    Args:
+        member: The unit of each group.
+        key, depth: The random number of each group, and its place in the ranking.
+        keep: The centre, which holds a unit as a whole or not at all.
+    """
+    count = int(member.max()) + 2
+    keys, inside = np.zeros(count, np.int64), np.zeros(count, bool)
+    np.bitwise_xor.at(keys, member, key)
+    inside[member] = keep
+    sums = np.bincount(member, minlength=count), np.bincount(member, depth, count)
+    return UnitColumns(member, sums[0], keys, sums[1], inside, np.zeros(count), np.zeros(count))
+
+
+def single_columns(key: Array, depth: Array, keep: Array) -> UnitColumns:
+    """Return groups as units of their own; the arguments are those of `columns_of`."""
+    count = len(keep)
+    size, changes = np.ones(count + 1, np.int64), np.zeros(count + 1)
+    size[-1] = 0
+    columns = np.append(key, 0), np.append(depth, 0.0), np.append(keep, False)
+    return UnitColumns(np.arange(count), size, *columns, changes, changes.copy())
 
 
 def rank_ties(ranking: Ranking) -> Array:

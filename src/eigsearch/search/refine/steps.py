@@ -1,0 +1,114 @@
+"""Steps: from each centre to the next, by the effects of flips that were measured around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eigsearch.search.base import Array
+from eigsearch.search.problems import Problems
+from eigsearch.search.refine.choice import cost
+from eigsearch.search.refine.pairs import pairs_of, shortlist
+from eigsearch.search.refine.walker import Walker
+from eigsearch.search.segments import Segments
+from eigsearch.search.tie_breaking import order_by_predicted_gain
+
+_SHORTLIST = 8  # units inside the centre, and as many outside, that may pair up
+
+
+def take_steps(walkers: Sequence[Walker]) -> None:
+    """Let each walker step to its next centre, and ask for the best predicted flips around that.
+
+    A step flips one of the two units whose flips predict most, so the two are evaluated together.
+    """
+    pairs = zip(walkers, _Crowd(walkers).best_pairs(), strict=True)
+    going = [walker for walker, pair in pairs if walker.step(*pair)]
+    if going:
+        for walker, flips in zip(going, _Crowd(going).best_flips(), strict=True):
+            walker.ask_flips(flips)
+
+
+class _Crowd:
+    """The units around many centres as flat arrays."""
+
+    def __init__(self, walkers: Sequence[Walker]) -> None:
+        self.walkers = walkers
+        self.problems = Problems([each.problem for each in walkers])
+        units = [each.units for each in walkers]
+        self.owned = Segments.of([each.size for each in units])
+        self.inside = np.concatenate([each.inside for each in units])
+        sign = np.where(self.inside, -1, 1)
+        self.changes = (
+            np.concatenate([each.kept for each in units]),
+            np.concatenate([each.removed for each in units]),
+            sign * np.concatenate([each.size for each in units]),
+            sign * np.concatenate([each.depth for each in units]),
+        )
+        self.centres = np.array([each.centre for each in walkers]).T
+        self.groups = np.array([len(each.order) for each in walkers])
+
+    def best_pairs(self) -> list[tuple[int, int]]:
+        """Return the two units of each centre whose flips predict most, the better one first.
+
+        They have the numbers that the centre gives them; (−1, −1) where no pair is allowed.
+        """
+        alone = _Flips(self, self.owned, np.arange(len(self.inside)))
+        new = ~np.concatenate([each.leads_back for each in self.walkers])
+        order = alone.descending(np.where(new, alone.objective, -np.inf))
+        left, right = pairs_of(shortlist(self.owned, self.inside, order, _SHORTLIST))
+        best = _Flips(self, self.owned.only(left), left, right).best
+        found = (best >= 0).nonzero()[0]
+        pair = np.array([left, right])[:, best[found]]
+        value = alone.allowed_objective.take(pair)
+        swapped = value[1] > value[0] + alone.rounding.take(found)
+        pairs = np.full((2, len(best)), -1)
+        pairs[:, found] = np.where(swapped, pair[::-1], pair) - self.owned.ptr.take(found)
+        return list(zip(*pairs.tolist(), strict=True))
+
+    def best_flips(self) -> list[Array]:
+        """Return the units to flip around each centre, best first, by their numbers there."""
+        alone = _Flips(self, self.owned, np.arange(len(self.inside)))
+        order = alone.descending(alone.allowed_objective)
+        owner = self.owned.owner.take(order)
+        counts = np.bincount(owner, minlength=len(self.walkers))
+        return Segments(counts).split(order - self.owned.ptr.take(owner))
+
+
+class _Flips:
+    """What flips of one unit or two are predicted to make: the sum of what each changes alone."""
+
+    def __init__(self, crowd: _Crowd, segments: Segments, *units: Array) -> None:
+        owner = segments.owner
+        self.problems, self.segments = crowd.problems, segments
+        self.phi_kept, self.phi_removed, size, depth = (
+            base.take(owner) + sum(column.take(each) for each in units)
+            for base, column in zip(crowd.centres, crowd.changes, strict=True)
+        )
+        gain = self.problems.gain(segments, self.phi_kept, self.phi_removed)
+        options = crowd.walkers[0].options
+        self.objective = gain - cost(options, crowd.groups.take(owner), size, depth)
+        self.allowed_objective = np.where(
+            self.problems.allows(segments, size), self.objective, -np.inf
+        )
+        self.rounding = self.problems.gain_tolerance(segments, self.phi_kept, self.phi_removed)
+
+    def descending(self, objective: Array) -> Array:
+        """Return the flips whose objective is not −∞, the best of each problem first."""
+        chosen = (objective > -np.inf).nonzero()[0]
+        columns = (each.take(chosen) for each in (objective, self.phi_kept, self.phi_removed))
+        part = self.segments.only(chosen)
+        return chosen.take(order_by_predicted_gain(self.problems, part, *columns))
+
+    @property
+    def best(self) -> Array:
+        """The flip of each problem that is allowed and predicts most, −1 if none is allowed.
+
+        Where probabilities saturate, gains tie, and log-odds still differ.
+        """
+        objective, owner = self.allowed_objective, self.segments.owner
+        least = self.segments.highest(objective) - self.rounding
+        close = (objective > -np.inf) & (objective >= least.take(owner))
+        contrast = self.problems.contrast(self.segments, self.phi_kept, self.phi_removed)
+        tolerance = self.problems.score_tolerance(self.segments, contrast)
+        return self.segments.first_best(np.where(close, contrast, -np.inf), tolerance)

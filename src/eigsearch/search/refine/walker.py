@@ -1,0 +1,218 @@
+"""The walker: where one climb stands, and the best subgraph that it has met."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eigsearch.search.base import Array, Problem
+from eigsearch.search.refine.evaluated import Block, Evaluated, flip_block, prefix_block
+from eigsearch.search.refine.units import UnitColumns, columns_of, rank_ties, single_columns
+
+if TYPE_CHECKING:
+    from eigsearch.search.refine.options import Refine
+
+_ENOUGH = 0.98  # of the highest gain that there can be: little is left to find
+_MAX_EVALUATIONS = 6.0  # times the sweep's, the ranking's included
+_MAX_STAYS = 2  # rounds in a row that find nothing better
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A subgraph, with φ of it alone and of the graph without it."""
+
+    keep: Array
+    phi_kept: float
+    phi_removed: float
+    gain: float
+    objective: float
+
+
+class Walker:
+    """One climb: a centre, whose surroundings are evaluated, and the best subgraph so far.
+
+    Attributes:
+        options: The options of the climb.
+        problem: The problem.
+        evaluated: What was evaluated.
+        order: The groups by rank.
+        rank_ties: The number of the tie of each group, by rank.
+        best: The best subgraph so far.
+        keep: The centre.
+        floor: The gain that it may not fall below.
+        centre: φ of the centre and of its complement, predicted until they are evaluated; the
+            number of its groups, and the sum of their places in the ranking.
+        units: The groups that tie, and what flipping them changes around the centre.
+        block: What to evaluate next; None to stop.
+    """
+
+    best: State
+    floor: float
+    keep: Array
+    centre: tuple[float, float, int, float]
+    units: UnitColumns
+    block: Block | None
+
+    def __init__(self, options: Refine, problem: Problem) -> None:
+        self.options = options
+        self.problem = problem
+        self.evaluated = Evaluated(problem.ranking.count)
+        self.order = problem.ranking.order.numpy()
+        self.rank_ties = rank_ties(problem.ranking)
+        ends = np.array([0, *problem.ranking.cuts])
+        self._depth = np.empty(len(self.order))
+        self._depth[self.order] = ((ends[:-1] + ends[1:] - 1) / 2).take(self.rank_ties)
+        self._visited: set[int] = set()
+        self._flips: Array | None = None
+        self._rounds = self._stays = 0
+
+    @property
+    def kind(self) -> Hashable:
+        """What walkers have to share to take their steps together."""
+        return self.options, self.problem.target.task, self.problem.connected
+
+    @property
+    def remaining(self) -> int:
+        """How many subgraphs may still be evaluated, each alone and removed."""
+        return max(0, int(self._budget - self.evaluated.count) // 2)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the best subgraph leaves little to find."""
+        return self.best.gain >= _ENOUGH * self.problem.max_gain
+
+    @property
+    def leads_back(self) -> Array:
+        """Which units lead to a centre that was visited, if they are flipped."""
+        keys = (self.units.key ^ self._key).tolist()
+        return np.array([key in self._visited for key in keys], bool)
+
+    def prefixes(self, order: Array, sizes: Array) -> Block:
+        """Return the block of the first k groups of an order, for each size k."""
+        return prefix_block(order, sizes, self.evaluated.group_key, self._depth)
+
+    def start(self, best: State) -> None:
+        """Stand at the sweep's subgraph; ask for each group flipped, by rank."""
+        groups = len(self.order)
+        self.best = self._before = self._before_sweep = best
+        self.floor = best.gain
+        # the ranking's evaluations count as the sweep's
+        self._budget = _MAX_EVALUATIONS * (1 + groups + self.evaluated.count) - (1 + groups)
+        self._stand_at(best)
+        self.units = single_columns(self.evaluated.group_key, self._depth, self.keep)
+        self._ask(self.order)
+
+    def take_units(self, member: Array, kept: Array, removed: Array, tie: Array) -> None:
+        """Take up what flips of single groups say; ask for the sweep along a new ranking.
+
+        Args:
+            member: The unit of each group.
+            kept, removed: What flipping each unit changes.
+            tie: The number of the tie of each unit in the new ranking.
+        """
+        self.units = self._columns(member)
+        self.units.kept[:-1], self.units.removed[:-1] = kept, removed
+        place = tie.take(member)
+        ends = np.bincount(place).cumsum()
+        smallest, largest = self.problem.allowed
+        sizes = ends[(ends >= smallest) & (ends <= largest)]
+        self.ask_prefixes(np.argsort(place, kind="stable"), sizes)
+
+    def ask_prefixes(self, order: Array, sizes: Array) -> None:
+        """Ask for the new ones of the first k groups of an order, for each size k."""
+        key = np.bitwise_xor.accumulate(self.evaluated.group_key.take(order)).take(sizes - 1)
+        known = self.evaluated.known
+        sizes = sizes[[each not in known for each in key.tolist()]]
+        self._flips, self._before_sweep = None, self.best
+        fits = 0 < len(sizes) <= self.remaining
+        self.block = self.prefixes(order, sizes) if fits else None
+
+    def learn(self) -> None:
+        """Take up what the flips around the centre changed, if the last block was of flips."""
+        if self._flips is None:
+            return
+        flips, kept, removed = self._flips, self.evaluated.phi_kept, self.evaluated.phi_removed
+        if flips[0] == self.units.none:
+            self.centre = float(kept[0]), float(removed[0]), *self.centre[2:]
+        self.units.kept[flips] = kept - self.centre[0]
+        self.units.removed[flips] = removed - self.centre[1]
+
+    def goes_on(self) -> bool:
+        """End a round, and return whether there is another one."""
+        self.block = None
+        self._rounds += 1
+        self._stays = self._stays + 1 if self.best is self._before else 0
+        self._before = self.best
+        left = self._rounds < self.options.rounds and self._stays < _MAX_STAYS
+        return left and not self.is_enough
+
+    def jump(self) -> bool:
+        """Stand at the best subgraph, and ask for each unit flipped, if a sweep has found it."""
+        if self._flips is not None or self.best is self._before_sweep:
+            return False
+        member = 2 * self.units.member + self.best.keep  # a sweep may split a unit
+        self._stand_at(self.best)
+        self.units = self._columns(np.unique(member, return_inverse=True)[1])
+        self._ask(np.arange(self.units.none))
+        return True
+
+    def step(self, first: int, second: int) -> bool:
+        """Stand where a unit is flipped, at first two of them; return False if there is none."""
+        if first < 0:
+            return False
+        self._flip(first)
+        if self._rounds == 1:
+            self._flip(second)
+        self._visited.add(self._key)
+        return True
+
+    def _flip(self, unit: int) -> None:
+        """Flip a unit of the centre, whose φ is a prediction then."""
+        units, sign = self.units, -1 if self.units.inside[unit] else 1
+        phi_kept, phi_removed, size, depth = self.centre
+        self.centre = (
+            phi_kept + float(units.kept[unit]),
+            phi_removed + float(units.removed[unit]),
+            size + sign * int(units.size[unit]),
+            depth + sign * float(units.depth[unit]),
+        )
+        self.keep = self.keep ^ (units.member == unit)
+        self._key ^= int(units.key[unit])
+        units.inside[unit] ^= True
+        units.kept[unit] *= -1
+        units.removed[unit] *= -1
+
+    def ask_flips(self, units: Array) -> None:
+        """Ask for the first new ones of some units flipped around the centre, and for itself."""
+        known, none = {*self.evaluated.known, self._key}, self.units.none
+        keys = (self.units.key.take(units) ^ self._key).tolist()
+        pairs = zip(units.tolist(), keys, strict=True)
+        new = [each for each, key in pairs if key not in known][: self.options.pairs]
+        centre = [] if self._key in self.evaluated.known else [none]
+        self._ask(np.array([*centre, *new][: self.remaining], np.int64))
+
+    def _stand_at(self, state: State) -> None:
+        self.keep, key = state.keep, self.evaluated.group_key
+        self._key = int(np.bitwise_xor.reduce(key[state.keep]))
+        self._visited.add(self._key)
+        size, depth = int(np.count_nonzero(state.keep)), float(self._depth[state.keep].sum())
+        self.centre = state.phi_kept, state.phi_removed, size, depth
+
+    def _columns(self, member: Array) -> UnitColumns:
+        return columns_of(member, self.evaluated.group_key, self._depth, self.keep)
+
+    def _ask(self, flips: Array) -> None:
+        """Ask for units flipped around the centre."""
+        self._flips, self.block = flips, None
+        if 0 < len(flips) <= self.remaining:
+            units, (*_, size, depth) = self.units, self.centre
+            sign = np.where(units.inside.take(flips), -1, 1)
+            columns = (
+                size + sign * units.size.take(flips),
+                units.key.take(flips) ^ self._key,
+                depth + sign * units.depth.take(flips),
+            )
+            self.block = flip_block(self.keep, units.member, flips, columns)
