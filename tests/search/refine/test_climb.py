@@ -50,14 +50,14 @@ def test_climb_evaluations_are_counted(monkeypatch):
 
 @settings(max_examples=25, deadline=None)
 @given(problems(most=12), st.sampled_from([0.0, 0.5, 0.7]), st.sampled_from(["refine", "anchored"]))
-def test_climb_any_problem_asks_at_most_six_times_what_the_sweep_does(problem, sparsity, name):
+def test_climb_any_problem_asks_at_most_five_times_what_the_sweep_does(problem, sparsity, name):
     model, data = problem
 
     def asked(search):
         found = eigsearch.explain(model, data, sparsity=sparsity, search=search)
         return 1 + found.num_groups + sum(step.evaluations for step in found.path)
 
-    assert asked(name) <= 6 * asked("sweep")
+    assert asked(name) <= 5 * asked("sweep")
 
 
 def test_climb_sweep_at_the_highest_gain_tries_nothing():

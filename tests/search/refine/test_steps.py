@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigsearch.search.refine.steps import take_steps
-from eigsearch.search.refine.walker import Walker
+from eigsearch.search.refine.walker import State, Walker
 from tests.search.refine.walking import ask, subgraphs, walker_at
 
 KEEP = [True, True, True, False, False]
@@ -23,19 +23,11 @@ def ready(rounds: int, keep: list[bool] = KEEP, largest: int = 4, **options: int
     return walker
 
 
-def test_take_steps_first_one_flips_the_two_that_predict_most() -> None:
+def test_take_steps_flips_the_two_that_predict_most_and_asks_for_that() -> None:
     walker = ready(rounds=1)
     take_steps([walker])
     assert np.flatnonzero(walker.keep).tolist() == [0, 2, 3]
     assert subgraphs(walker.block)[0] == [0, 2, 3]  # as nobody knows it
-
-
-def test_take_steps_later_one_flips_the_better_of_the_two() -> None:
-    walker = ready(rounds=2)
-    take_steps([walker])
-    assert np.flatnonzero(walker.keep).tolist() == [0, 1, 2, 3]
-    found = subgraphs(walker.block)
-    assert found[0] == [0, 2, 3]  # the pair predicts most, and the centre is known
 
 
 def test_take_steps_size_that_is_not_allowed_alone_is_flipped_second() -> None:
@@ -50,20 +42,20 @@ def test_take_steps_size_that_is_not_allowed_alone_is_flipped_second() -> None:
 def test_take_steps_pairs_bounds_what_is_asked() -> None:
     walker = ready(rounds=2, pairs=1)
     take_steps([walker])
-    assert subgraphs(walker.block) == [[0, 2, 3]]
+    assert subgraphs(walker.block) == [[0, 2, 3], [0, 2, 3, 4]]
 
 
 def test_take_steps_never_returns_to_a_centre() -> None:
     walker = ready(rounds=2)
     visited = [walker.keep.tolist()]
     for _ in range(6):
+        walker.block = None
         take_steps([walker])
         if walker.block is not None:
             ask(walker, walker.block)
             walker.learn()
         visited.append(walker.keep.tolist())
-    distinct = {tuple(keep) for keep in visited}
-    assert len(distinct) == 7
+    assert len({tuple(keep) for keep in visited}) == 7
 
 
 def test_take_steps_nothing_allowed_asks_nothing() -> None:
@@ -83,3 +75,14 @@ def test_take_steps_together_are_as_each_alone() -> None:
         take_steps([alone])
         assert np.array_equal(alone.keep, found.keep)
         assert subgraphs(alone.block) == subgraphs(found.block)
+
+
+def test_take_steps_starts_at_the_best_subgraph_if_it_is_new() -> None:
+    walker = ready(rounds=1)
+    found = np.array([True, True, True, True, False])
+    walker.best = State(found, 12.0, 3.0, 15.0, 15.0)
+    walker.goes_on()
+    take_steps([walker])
+    assert found.tolist() != walker.keep.tolist()
+    assert walker.key != walker.visited[-2]
+    assert walker.visited[-2] == np.bitwise_xor.reduce(walker.evaluated.group_key[found])

@@ -14,12 +14,11 @@ class Refine:
 
     The first round evaluates every single toggle around the sweep's subgraph, and the sweep along
     the ranking that these give. Toggles that tie form a unit and move together from then on, so
-    that the answer does not depend on how nodes and edges are numbered. A further round steps to
-    where one of the two units is toggled for which single effects on φ predict most (the first
-    step toggles both), and evaluates the best predicted toggles around that. A subgraph on the way
-    may be worse than the best one, which is what comes back. The search stops after two rounds in a
-    row without a better one, or at a gain of 0.98. The result is never below the sweep in gain, for
-    at most six times its evaluations.
+    that the answer does not depend on how nodes and edges are numbered. A further round starts at
+    the best subgraph if that is new, else where the last one was. It toggles the two units for
+    which single effects on φ predict most, or one of them, and evaluates the best predicted toggles
+    around that. The search stops after two rounds in a row without a better subgraph, or at a gain
+    of 0.98. The result is never below the sweep in gain, for at most five times its evaluations.
 
     Attributes:
         rounds: The most rounds.

@@ -20,8 +20,11 @@ _SHORTLIST = 8  # units inside the centre, and as many outside, that may pair up
 def take_steps(walkers: Sequence[Walker]) -> None:
     """Let each walker step to its next centre, and ask for the best predicted flips around that.
 
-    A step flips one of the two units whose flips predict most, so the two are evaluated together.
+    A step starts at a subgraph that was just found to be the best, else at the last centre. It
+    flips the two units whose flips predict most, or one of them, so that the pair is evaluated.
     """
+    for walker in walkers:
+        walker.follow()
     pairs = zip(walkers, _Crowd(walkers).best_pairs(), strict=True)
     going = [walker for walker, pair in pairs if walker.step(*pair)]
     if going:
@@ -45,7 +48,13 @@ class _Crowd:
             sign * np.concatenate([each.size for each in units]),
             sign * np.concatenate([each.depth for each in units]),
         )
+        self.key = np.concatenate([each.key for each in units])
         self.centres = np.array([each.centre for each in walkers]).T
+        self.centre_key = np.array([each.key for each in walkers])
+        most = max(len(each.visited) for each in walkers)
+        self.visited = np.array(
+            [(each.visited + each.visited[:1] * most)[:most] for each in walkers]
+        )
         self.groups = np.array([len(each.order) for each in walkers])
 
     def best_pairs(self) -> list[tuple[int, int]]:
@@ -54,10 +63,9 @@ class _Crowd:
         They have the numbers that the centre gives them; (−1, −1) where no pair is allowed.
         """
         alone = _Flips(self, self.owned, np.arange(len(self.inside)))
-        new = ~np.concatenate([each.leads_back for each in self.walkers])
-        order = alone.descending(np.where(new, alone.objective, -np.inf))
+        order = alone.descending(np.where(alone.new, alone.objective, -np.inf))
         left, right = pairs_of(shortlist(self.owned, self.inside, order, _SHORTLIST))
-        best = _Flips(self, self.owned.only(left), left, right).best
+        best = _Flips(self, self.owned.only(left), left, right).best_new
         found = (best >= 0).nonzero()[0]
         pair = np.array([left, right])[:, best[found]]
         value = alone.allowed_objective.take(pair)
@@ -88,10 +96,13 @@ class _Flips:
         gain = self.problems.gain(segments, self.phi_kept, self.phi_removed)
         options = crowd.walkers[0].options
         self.objective = gain - cost(options, crowd.groups.take(owner), size, depth)
-        self.allowed_objective = np.where(
-            self.problems.allows(segments, size), self.objective, -np.inf
-        )
+        allowed = self.problems.allows(segments, size)
+        self.allowed_objective = np.where(allowed, self.objective, -np.inf)
         self.rounding = self.problems.gain_tolerance(segments, self.phi_kept, self.phi_removed)
+        key = crowd.centre_key.take(owner)
+        for each in units:
+            key = key ^ crowd.key.take(each)
+        self.new = (key[:, None] != crowd.visited[owner]).all(axis=1)
 
     def descending(self, objective: Array) -> Array:
         """Return the flips whose objective is not −∞, the best of each problem first."""
@@ -101,14 +112,14 @@ class _Flips:
         return chosen.take(order_by_predicted_gain(self.problems, part, *columns))
 
     @property
-    def best(self) -> Array:
-        """The flip of each problem that is allowed and predicts most, −1 if none is allowed.
+    def best_new(self) -> Array:
+        """The flip of each problem that is allowed, new and predicts most; −1 if none is.
 
         Where probabilities saturate, gains tie, and log-odds still differ.
         """
-        objective, owner = self.allowed_objective, self.segments.owner
+        objective = np.where(self.new, self.allowed_objective, -np.inf)
         least = self.segments.highest(objective) - self.rounding
-        close = (objective > -np.inf) & (objective >= least.take(owner))
+        close = (objective > -np.inf) & (objective >= least.take(self.segments.owner))
         contrast = self.problems.contrast(self.segments, self.phi_kept, self.phi_removed)
         tolerance = self.problems.score_tolerance(self.segments, contrast)
         return self.segments.first_best(np.where(close, contrast, -np.inf), tolerance)

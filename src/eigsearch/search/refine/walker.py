@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from eigsearch.search.refine.options import Refine
 
 _ENOUGH = 0.98  # of the highest gain that there can be: little is left to find
-_MAX_EVALUATIONS = 6.0  # times the sweep's, the ranking's included
+_MAX_EVALUATIONS = 5.0  # times the sweep's, the ranking's included
 _MAX_STAYS = 2  # rounds in a row that find nothing better
 
 
@@ -41,7 +41,8 @@ class Walker:
         order: The groups by rank.
         rank_ties: The number of the tie of each group, by rank.
         best: The best subgraph so far.
-        keep: The centre.
+        keep, key: The centre.
+        visited: The keys of all centres.
         floor: The gain that it may not fall below.
         centre: φ of the centre and of its complement, predicted until they are evaluated; the
             number of its groups, and the sum of their places in the ranking.
@@ -52,6 +53,7 @@ class Walker:
     best: State
     floor: float
     keep: Array
+    key: int
     centre: tuple[float, float, int, float]
     units: UnitColumns
     block: Block | None
@@ -65,9 +67,10 @@ class Walker:
         ends = np.array([0, *problem.ranking.cuts])
         self._depth = np.empty(len(self.order))
         self._depth[self.order] = ((ends[:-1] + ends[1:] - 1) / 2).take(self.rank_ties)
-        self._visited: set[int] = set()
+        self.visited: list[int] = []
         self._flips: Array | None = None
         self._rounds = self._stays = 0
+        self._moved = False
 
     @property
     def kind(self) -> Hashable:
@@ -83,12 +86,6 @@ class Walker:
     def is_enough(self) -> bool:
         """Whether the best subgraph leaves little to find."""
         return self.best.gain >= _ENOUGH * self.problem.max_gain
-
-    @property
-    def leads_back(self) -> Array:
-        """Which units lead to a centre that was visited, if they are flipped."""
-        keys = (self.units.key ^ self._key).tolist()
-        return np.array([key in self._visited for key in keys], bool)
 
     def prefixes(self, order: Array, sizes: Array) -> Block:
         """Return the block of the first k groups of an order, for each size k."""
@@ -144,7 +141,8 @@ class Walker:
         """End a round, and return whether there is another one."""
         self.block = None
         self._rounds += 1
-        self._stays = self._stays + 1 if self.best is self._before else 0
+        self._moved = self.best is not self._before
+        self._stays = 0 if self._moved else self._stays + 1
         self._before = self.best
         left = self._rounds < self.options.rounds and self._stays < _MAX_STAYS
         return left and not self.is_enough
@@ -159,14 +157,29 @@ class Walker:
         self._ask(np.arange(self.units.none))
         return True
 
+    def follow(self) -> None:
+        """Stand at the best subgraph, if this round has found it."""
+        if not self._moved:
+            return
+        for unit in np.unique(self.units.member[self.best.keep ^ self.keep]).tolist():
+            self._flip(unit)
+        self.centre = self.best.phi_kept, self.best.phi_removed, *self.centre[2:]
+        self.visited.append(self.key)
+
     def step(self, first: int, second: int) -> bool:
-        """Stand where a unit is flipped, at first two of them; return False if there is none."""
+        """Stand where two units are flipped; return False if there are none.
+
+        Only the first one is flipped where both make the smallest size that is allowed, or the
+        largest: too few flips would be allowed around that.
+        """
         if first < 0:
             return False
         self._flip(first)
-        if self._rounds == 1:
+        smallest, largest = self.problem.allowed
+        sign = -1 if self.units.inside[second] else 1
+        if smallest < self.centre[2] + sign * self.units.size[second] < largest:
             self._flip(second)
-        self._visited.add(self._key)
+        self.visited.append(self.key)
         return True
 
     def _flip(self, unit: int) -> None:
@@ -180,24 +193,24 @@ class Walker:
             depth + sign * float(units.depth[unit]),
         )
         self.keep = self.keep ^ (units.member == unit)
-        self._key ^= int(units.key[unit])
+        self.key ^= int(units.key[unit])
         units.inside[unit] ^= True
         units.kept[unit] *= -1
         units.removed[unit] *= -1
 
     def ask_flips(self, units: Array) -> None:
         """Ask for the first new ones of some units flipped around the centre, and for itself."""
-        known, none = {*self.evaluated.known, self._key}, self.units.none
-        keys = (self.units.key.take(units) ^ self._key).tolist()
+        known, none = {*self.evaluated.known, self.key}, self.units.none
+        keys = (self.units.key.take(units) ^ self.key).tolist()
         pairs = zip(units.tolist(), keys, strict=True)
         new = [each for each, key in pairs if key not in known][: self.options.pairs]
-        centre = [] if self._key in self.evaluated.known else [none]
+        centre = [] if self.key in self.evaluated.known else [none]
         self._ask(np.array([*centre, *new][: self.remaining], np.int64))
 
     def _stand_at(self, state: State) -> None:
         self.keep, key = state.keep, self.evaluated.group_key
-        self._key = int(np.bitwise_xor.reduce(key[state.keep]))
-        self._visited.add(self._key)
+        self.key = int(np.bitwise_xor.reduce(key[state.keep]))
+        self.visited.append(self.key)
         size, depth = int(np.count_nonzero(state.keep)), float(self._depth[state.keep].sum())
         self.centre = state.phi_kept, state.phi_removed, size, depth
 
@@ -212,7 +225,7 @@ class Walker:
             sign = np.where(units.inside.take(flips), -1, 1)
             columns = (
                 size + sign * units.size.take(flips),
-                units.key.take(flips) ^ self._key,
+                units.key.take(flips) ^ self.key,
                 depth + sign * units.depth.take(flips),
             )
             self.block = flip_block(self.keep, units.member, flips, columns)
