@@ -32,7 +32,7 @@ FAMILIES: dict[str, tuple[CandidateSet, list[list[int]]]] = {
         [[1, 1, 1], [1, 0, 0]],
     ),
     "joint toggles": (
-        JointFlips(torch.tensor([True, False, True]), torch.tensor([4, 0, 4]), [0, 4, 1]),
+        JointFlips(torch.tensor([True, False, True]), torch.tensor([2, 0, 2]), [0, 2, 3]),
         [[1, 1, 1], [0, 0, 0], [1, 0, 1]],
     ),
     "rows": (ExplicitMasks(torch.eye(2, dtype=torch.bool)), [[1, 0], [0, 1]]),

@@ -203,7 +203,7 @@ class JointFlips(CandidateSet):
     Attributes:
         base: The mask.
         member: The unit of each entry.
-        units: The unit of each row, all different.
+        units: The unit of each row, all different; none is higher than the number of entries.
 
     >>> base = torch.tensor([True, False, True])
     >>> JointFlips(base, torch.tensor([0, 0, 1]), [0, 2]).rows(0, 2).int().tolist()

@@ -10,7 +10,6 @@ from eigsearch.search.refine.units import (
     columns_of,
     joint_units,
     rank_ties,
-    single_columns,
 )
 from eigsearch.search.segments import Segments
 from tests.search.drive import problem_of
@@ -63,13 +62,6 @@ def test_columns_of_units_are_sums_over_their_groups_and_one_has_none() -> None:
     assert columns.none == 2
     assert not columns.kept.any()
     assert not columns.removed.any()
-
-
-def test_single_columns_are_the_columns_of_groups_as_units() -> None:
-    keep = np.array([True, False, False, True])
-    expected, found = columns_of(np.arange(4), KEY, DEPTH, keep), single_columns(KEY, DEPTH, keep)
-    for name, column in vars(expected).items():
-        assert np.array_equal(getattr(found, name), column), name
 
 
 def test_rank_ties_number_positions_by_tie() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigsearch.search.refine import walker as module
-from tests.search.refine.walking import WEIGHT, additive, ask, subgraphs, walker_at
+from tests.search.refine.walking import WEIGHT, additive, ask, flip, subgraphs, walker_at
 
 KEEP = [True, True, False, False, True]
 
@@ -20,7 +20,7 @@ def test_walker_ask_flips_leaves_out_what_is_known_and_adds_an_unknown_centre() 
     ask(walker, walker.block)
     walker.goes_on()
     walker.step(1, 3)
-    walker.ask_flips(np.array([3, 2]))  # the first one leads to a flip that is known
+    flip(walker, np.array([3, 2]))  # the first one leads to a flip that is known
     assert subgraphs(walker.block) == [[0, 3, 4], [0, 2, 3, 4]]
 
 
@@ -30,7 +30,7 @@ def test_walker_learn_takes_changes_around_the_centre_as_measured() -> None:
     walker.units.kept[:] = 7.0
     walker.goes_on()
     walker.step(1, 3)
-    walker.ask_flips(np.array([0, 2]))
+    flip(walker, np.array([0, 2]))
     ask(walker, walker.block)
     walker.learn()
     assert walker.centre[:2] == (additive(walker.keep), additive(~walker.keep))
@@ -57,9 +57,9 @@ def test_walker_asks_no_more_than_evaluations_allow(monkeypatch: pytest.MonkeyPa
     assert walker.remaining == 3
     walker.goes_on()
     walker.step(0, 1)
-    walker.ask_flips(np.array([2, 3, 4]))
+    flip(walker, np.array([2, 3, 4]))
     assert walker.block is not None
     assert len(walker.block) == 3
     ask(walker, walker.block)
-    walker.ask_flips(np.array([0, 1]))
+    flip(walker, np.array([0, 1]))
     assert walker.block is None

@@ -10,6 +10,7 @@ import torch
 
 from eigsearch.search import Refine
 from eigsearch.search.refine.evaluated import Block
+from eigsearch.search.refine.units import columns_of
 from eigsearch.search.refine.walker import State, Walker
 from tests.search.drive import drive, problem_of
 
@@ -30,6 +31,8 @@ def walker_at(keep: list[bool], phi: Phi = additive, **options: Any) -> Walker:
     kept, removed = (float(phi(rows[None])[0]) for rows in (base, ~base))
     gain = float(problem.gain(np.array([kept]), np.array([removed]))[0])
     walker.start(State(base, kept, removed, gain, gain))
+    key, places = walker.evaluated.group_key, np.arange(len(base))
+    walker.units = columns_of(places, key, places.astype(float), base)
     return walker
 
 
@@ -43,3 +46,12 @@ def subgraphs(block: Block | None) -> list[list[int]]:
     """Return the groups of each subgraph of a block."""
     assert block is not None
     return [np.flatnonzero(row).tolist() for row in block.rows(np.arange(len(block)))]
+
+
+def flip(walker: Walker, units: np.ndarray) -> None:
+    """Ask for the first new ones of some units flipped around the centre."""
+    flips = np.array(walker.choose(units), np.int64)
+    member = walker.units.member
+    rows = walker.keep ^ (member == flips[:, None])
+    key = np.bitwise_xor.reduce(np.where(rows, walker.evaluated.group_key, 0), axis=1)
+    walker.ask(flips, rows.sum(axis=1), key, np.zeros(len(flips)))

@@ -28,8 +28,7 @@ def take_steps(walkers: Sequence[Walker]) -> None:
     pairs = zip(walkers, _Crowd(walkers).best_pairs(), strict=True)
     going = [walker for walker, pair in pairs if walker.step(*pair)]
     if going:
-        for walker, flips in zip(going, _Crowd(going).best_flips(), strict=True):
-            walker.ask_flips(flips)
+        _Crowd(going).ask_best_flips()
 
 
 class _Crowd:
@@ -74,13 +73,19 @@ class _Crowd:
         pairs[:, found] = np.where(swapped, pair[::-1], pair) - self.owned.ptr.take(found)
         return list(zip(*pairs.tolist(), strict=True))
 
-    def best_flips(self) -> list[Array]:
-        """Return the units to flip around each centre, best first, by their numbers there."""
+    def ask_best_flips(self) -> None:
+        """Let each walker ask for the best predicted flips around its centre."""
         alone = _Flips(self, self.owned, np.arange(len(self.inside)))
         order = alone.descending(alone.allowed_objective)
         owner = self.owned.owner.take(order)
-        counts = np.bincount(owner, minlength=len(self.walkers))
-        return Segments(counts).split(order - self.owned.ptr.take(owner))
+        best = self.owned.only(order).split(order - self.owned.ptr.take(owner))
+        chosen = [walker.choose(units) for walker, units in zip(self.walkers, best, strict=True)]
+        asked = Segments(np.array([len(each) for each in chosen]))
+        flips = np.array([unit for each in chosen for unit in each], np.int64)
+        entries = flips + self.owned.ptr.take(asked.owner)
+        columns = flips, *(each.take(entries) for each in (alone.size, alone.key, alone.depth))
+        for walker, *own in zip(self.walkers, *map(asked.split, columns), strict=True):
+            walker.ask(*own)
 
 
 class _Flips:
@@ -89,19 +94,21 @@ class _Flips:
     def __init__(self, crowd: _Crowd, segments: Segments, *units: Array) -> None:
         owner = segments.owner
         self.problems, self.segments = crowd.problems, segments
-        self.phi_kept, self.phi_removed, size, depth = (
+        self.phi_kept, self.phi_removed, size, self.depth = (
             base.take(owner) + sum(column.take(each) for each in units)
             for base, column in zip(crowd.centres, crowd.changes, strict=True)
         )
         gain = self.problems.gain(segments, self.phi_kept, self.phi_removed)
         options = crowd.walkers[0].options
-        self.objective = gain - cost(options, crowd.groups.take(owner), size, depth)
+        self.objective = gain - cost(options, crowd.groups.take(owner), size, self.depth)
         allowed = self.problems.allows(segments, size)
         self.allowed_objective = np.where(allowed, self.objective, -np.inf)
+        self.size = size.astype(np.int64)
         self.rounding = self.problems.gain_tolerance(segments, self.phi_kept, self.phi_removed)
         key = crowd.centre_key.take(owner)
         for each in units:
             key = key ^ crowd.key.take(each)
+        self.key = key
         self.new = (key[:, None] != crowd.visited[owner]).all(axis=1)
 
     def descending(self, objective: Array) -> Array:

@@ -97,15 +97,6 @@ def columns_of(member: Array, key: Array, depth: Array, keep: Array) -> UnitColu
     return UnitColumns(member, sums[0], keys, sums[1], inside, np.zeros(count), np.zeros(count))
 
 
-def single_columns(key: Array, depth: Array, keep: Array) -> UnitColumns:
-    """Return groups as units of their own; the arguments are those of `columns_of`."""
-    count = len(keep)
-    size, changes = np.ones(count + 1, np.int64), np.zeros(count + 1)
-    size[-1] = 0
-    columns = np.append(key, 0), np.append(depth, 0.0), np.append(keep, False)
-    return UnitColumns(np.arange(count), size, *columns, changes, changes.copy())
-
-
 def rank_ties(ranking: Ranking) -> Array:
     """Return the number of the tie at each position of a ranking."""
     ends = np.array([0, *ranking.cuts])

@@ -10,7 +10,7 @@ import numpy as np
 
 from eigsearch.search.base import Array, Problem
 from eigsearch.search.refine.evaluated import Block, Evaluated, flip_block, prefix_block
-from eigsearch.search.refine.units import UnitColumns, columns_of, rank_ties, single_columns
+from eigsearch.search.refine.units import UnitColumns, columns_of, rank_ties
 
 if TYPE_CHECKING:
     from eigsearch.search.refine.options import Refine
@@ -99,8 +99,9 @@ class Walker:
         # the ranking's evaluations count as the sweep's
         self._budget = _MAX_EVALUATIONS * (1 + groups + self.evaluated.count) - (1 + groups)
         self._stand_at(best)
-        self.units = single_columns(self.evaluated.group_key, self._depth, self.keep)
-        self._ask(self.order)
+        one = np.ones(groups, np.int64)
+        columns = one, self.evaluated.group_key, self._depth, self.keep
+        self._ask_every(self.order, np.arange(groups), *columns)
 
     def take_units(self, member: Array, kept: Array, removed: Array, tie: Array) -> None:
         """Take up what flips of single groups say; ask for the sweep along a new ranking.
@@ -154,7 +155,9 @@ class Walker:
         member = 2 * self.units.member + self.best.keep  # a sweep may split a unit
         self._stand_at(self.best)
         self.units = self._columns(np.unique(member, return_inverse=True)[1])
-        self._ask(np.arange(self.units.none))
+        units = self.units
+        columns = units.size, units.key, units.depth, units.inside
+        self._ask_every(np.arange(units.none), units.member, *columns)
         return True
 
     def follow(self) -> None:
@@ -198,14 +201,41 @@ class Walker:
         units.kept[unit] *= -1
         units.removed[unit] *= -1
 
-    def ask_flips(self, units: Array) -> None:
-        """Ask for the first new ones of some units flipped around the centre, and for itself."""
-        known, none = {*self.evaluated.known, self.key}, self.units.none
+    def choose(self, units: Array) -> list[int]:
+        """Return the first new ones of some units to flip, and first none if that is new."""
+        known, none = self.evaluated.known, self.units.none
         keys = (self.units.key.take(units) ^ self.key).tolist()
         pairs = zip(units.tolist(), keys, strict=True)
-        new = [each for each, key in pairs if key not in known][: self.options.pairs]
-        centre = [] if self.key in self.evaluated.known else [none]
-        self._ask(np.array([*centre, *new][: self.remaining], np.int64))
+        new = [unit for unit, key in pairs if key not in known and unit != none]
+        centre = [] if self.key in known else [none]
+        return [*centre, *new[: self.options.pairs]][: self.remaining]
+
+    def ask(self, flips: Array, size: Array, key: Array, depth: Array) -> None:
+        """Ask for units flipped around the centre.
+
+        Args:
+            flips: The units.
+            size, key, depth: Those of the subgraphs.
+        """
+        self._flips = flips
+        columns = size, key, depth
+        self.block = (
+            flip_block(self.keep, self.units.member, flips, columns) if len(flips) else None
+        )
+
+    def _ask_every(
+        self, flips: Array, member: Array, size: Array, key: Array, depth: Array, inside: Array
+    ) -> None:
+        """Ask for units flipped around the centre, whose columns are given; all, or nothing."""
+        sign = np.where(inside, -1, 1)
+        columns = (
+            (self.centre[2] + sign * size).take(flips),
+            (self.key ^ key).take(flips),
+            (self.centre[3] + sign * depth).take(flips),
+        )
+        fits = len(flips) <= self.remaining
+        self._flips = flips
+        self.block = flip_block(self.keep, member, flips, columns) if fits else None
 
     def _stand_at(self, state: State) -> None:
         self.keep, key = state.keep, self.evaluated.group_key
@@ -216,16 +246,3 @@ class Walker:
 
     def _columns(self, member: Array) -> UnitColumns:
         return columns_of(member, self.evaluated.group_key, self._depth, self.keep)
-
-    def _ask(self, flips: Array) -> None:
-        """Ask for units flipped around the centre."""
-        self._flips, self.block = flips, None
-        if 0 < len(flips) <= self.remaining:
-            units, (*_, size, depth) = self.units, self.centre
-            sign = np.where(units.inside.take(flips), -1, 1)
-            columns = (
-                size + sign * units.size.take(flips),
-                units.key.take(flips) ^ self.key,
-                depth + sign * units.depth.take(flips),
-            )
-            self.block = flip_block(self.keep, units.member, flips, columns)
