@@ -84,12 +84,13 @@ class Evaluated:
         key = np.concatenate([block.key for block in blocks])
         near = problem.gain(*map(np.concatenate, phi)) >= gain - tolerance
         near &= (size >= smallest) & (size <= largest)
-        near &= key != np.bitwise_xor.reduce(self.group_key[keep])
-        entries = near.nonzero()[0]
-        first = entries[np.unique(key.take(entries), return_index=True)[1]]
-        rows = [keep[None], *_rows_of(blocks, np.sort(first))]
-        found = np.concatenate(rows)
-        return near_optimal_rows(found[problem.admits(found)], keep, tolerance)
+        entries = near.nonzero()[0][::-1]
+        first = dict(zip(key.take(entries).tolist(), entries.tolist(), strict=True))
+        first.pop(int(np.bitwise_xor.reduce(self.group_key[keep])), None)
+        rows = _rows_of(blocks, np.array(sorted(first.values()), np.int64))
+        found = np.concatenate([keep[None], *rows])
+        found = found[problem.admits(found)] if problem.connected else found
+        return near_optimal_rows(found, keep, tolerance)
 
 
 def _rows_of(blocks: Sequence[Block], entries: Array) -> Iterator[Array]:

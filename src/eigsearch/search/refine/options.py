@@ -29,10 +29,10 @@ class Refine:
             is how many groups it lies behind on average, as a share of all groups.
     """
 
-    rounds: int = 4
+    rounds: int = 3
     parsimony: float = 0.002
     tolerance: float = 1e-3
-    pairs: int = 16
+    pairs: int = 24
     anchor: float = 0.0
     name = "refine"
 

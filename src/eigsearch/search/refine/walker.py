@@ -64,9 +64,10 @@ class Walker:
         self.evaluated = Evaluated(problem.ranking.count)
         self.order = problem.ranking.order.numpy()
         self.rank_ties = rank_ties(problem.ranking)
-        ends = np.array([0, *problem.ranking.cuts])
-        self._depth = np.empty(len(self.order))
-        self._depth[self.order] = ((ends[:-1] + ends[1:] - 1) / 2).take(self.rank_ties)
+        self._depth = np.zeros(len(self.order))
+        if options.anchor:
+            ends = np.array([0, *problem.ranking.cuts])
+            self._depth[self.order] = ((ends[:-1] + ends[1:] - 1) / 2).take(self.rank_ties)
         self.visited: list[int] = []
         self._flips: Array | None = None
         self._rounds = self._stays = 0
