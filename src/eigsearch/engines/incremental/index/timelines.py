@@ -348,8 +348,9 @@ def _first_flip(chunk: Chunk) -> int:
 
 def _flipped(chunk: Chunk, candidate_set: SingleFlips | JointFlips) -> Sequence[int]:
     """Return the unit that each candidate of a chunk flips."""
-    joint = isinstance(candidate_set, JointFlips)
-    return (candidate_set.units if joint else candidate_set.entries)[chunk.start : chunk.stop]
+    if isinstance(candidate_set, JointFlips):
+        return candidate_set.units[chunk.start : chunk.stop]
+    return candidate_set.entries[chunk.start : chunk.stop]
 
 
 def _growing_schedule(chunks: Sequence[Chunk], base: Array) -> tuple[Array, Array]:
