@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
 
 import eigsearch
 from eigsearch.errors import InputError
@@ -99,6 +101,34 @@ def test_feature_mask_of_a_node_without_edges_is_aligned_with_the_graph(
     assert torch.equal(back.feature_mask, ex.feature_mask)
     (row,) = parquet_to_rows(rows_to_parquet([to_row(RowKey(0, 9), ex)]))
     assert torch.equal(explanation_of(row, ex.config).feature_mask, ex.feature_mask)
+
+
+class Scale(nn.Module):
+    """Two classes: what edges with their attributes bring to nodes with any number of columns."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, batch: Tensor) -> Tensor:
+        sent = x.sum(1)[edge_index[0]] * edge_attr.sum(1)
+        mass = x.sum(1).index_add(0, edge_index[1], sent)
+        total = torch.zeros(int(batch.max()) + 1).index_add(0, batch, mass)
+        return torch.stack([total, -total], dim=1)
+
+
+@pytest.mark.parametrize(("nodes", "columns"), [(6, 1), (1, 4), (1, 1)])
+@pytest.mark.parametrize("features", ["entries", ("entries", "edge_columns")])
+def test_feature_mask_of_entries_is_a_matrix_with_one_column_or_one_node(
+    features: Any, nodes: int, columns: int
+) -> None:
+    path = torch.stack([torch.arange(nodes - 1), torch.arange(1, nodes)])
+    ends = torch.cat([path, path.flip(0)], dim=1)
+    data = Data(x=torch.rand(nodes, columns) + 1, edge_index=ends)
+    data.edge_attr = torch.rand(ends.size(1), 3)
+    ex = eigsearch.explain(Scale(), data, features=features)
+    for values in (ex.feature_mask, ex.feature_score, ex.feature_share, ex.node_mask):
+        assert values.shape == (nodes, columns)
+    chosen = ex.keep[ex.num_edge_groups :][: nodes * columns]
+    assert ex.feature_mask.flatten().tolist() == chosen.tolist()
+    back = eigsearch.SubgraphExplanation.from_dict(ex.to_dict())
+    assert torch.equal(back.feature_mask, ex.feature_mask)
 
 
 def test_lines_of_a_row_name_the_chosen_features() -> None:

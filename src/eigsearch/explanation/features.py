@@ -47,9 +47,14 @@ def per_entry(explanation: ExplanationFields, part: FeatureGroups, per_group: Te
     return spread
 
 
-def squeezed(values: Tensor) -> Tensor:
-    """Return `[F]` for columns and `[N]` for nodes; a matrix of entries stays one."""
-    return values.flatten() if 1 in values.shape else values
+def squeezed(explanation: ExplanationFields, attribute: str, per_group: Tensor) -> Tensor:
+    """Return a value per group as `[F]` for columns, `[N]` for nodes, else `[N, F]`.
+
+    Entries stay a matrix where there is one node or one column too.
+    """
+    values = per_entry(explanation, features_of(explanation, attribute), per_group)
+    entries = attribute == "x" and "entries" in str(explanation.config.get("features"))
+    return values if entries or 1 not in values.shape else values.flatten()
 
 
 def removed_features(explanation: ExplanationFields, data: Data) -> Data:

@@ -62,27 +62,27 @@ class ExplanationMasks(ExplanationFields):
     @property
     def feature_mask(self) -> Tensor:
         """The chosen features of nodes, bool: `[F]` for columns, `[N]` for nodes, else `[N, F]`."""
-        return squeezed(per_entry(self, features_of(self, "x"), self.keep))
+        return squeezed(self, "x", self.keep)
 
     @property
     def feature_score(self) -> Tensor:
         """The score of the group that each feature of nodes is in, shaped as `feature_mask`."""
-        return squeezed(per_entry(self, features_of(self, "x"), self.score))
+        return squeezed(self, "x", self.score)
 
     @property
     def feature_share(self) -> Tensor:
         """The share of the near-optimal subgraphs that hold each feature, as `feature_mask`."""
-        return squeezed(per_entry(self, features_of(self, "x"), self.near_optimal.share))
+        return squeezed(self, "x", self.near_optimal.share)
 
     @property
     def edge_feature_mask(self) -> Tensor:
         """The chosen columns of `edge_attr`, bool `[D]`."""
-        return squeezed(per_entry(self, features_of(self, "edge_attr"), self.keep))
+        return squeezed(self, "edge_attr", self.keep)
 
     @property
     def edge_feature_score(self) -> Tensor:
         """The score of each column of `edge_attr`, `[D]`."""
-        return squeezed(per_entry(self, features_of(self, "edge_attr"), self.score))
+        return squeezed(self, "edge_attr", self.score)
 
     @property
     def components(self) -> int:
