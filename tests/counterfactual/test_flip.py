@@ -356,3 +356,47 @@ def test_flip_refuses_in_a_sentence(name: str) -> None:
 
 def _predicted(model: nn.Module, data: Data) -> int:
     return int(twin.predict(model, data, twin.undirected(data)).argmax())
+
+
+BEYOND = [(0, 3), (0, 5), (1, 2), (1, 4), (1, 5), (2, 4), (2, 5)]  # two reach node 3
+
+
+class Steep(Net):
+    """Predicts each node."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        return self.head(self.second(self.first(x, edge_index).relu(), edge_index))
+
+
+class AtNode(nn.Module):
+    """Predicts one node as if it were the graph, for the twin."""
+
+    def __init__(self, net: Steep, node: int) -> None:
+        super().__init__()
+        self.net, self.node = net, node
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return self.net(x, edge_index)[self.node][None]
+
+
+@pytest.mark.parametrize("seed", [0, 11, 62, 77, 102])
+def test_flip_node_exhaustive_removes_what_only_an_addition_brings_into_reach(
+    seed: int, tmp_path: Path
+) -> None:
+    features = torch.randn(6, 3, generator=torch.Generator().manual_seed(seed))
+    both = torch.tensor([*BEYOND, *((v, u) for u, v in BEYOND)]).t()
+    model, data = Steep(seed, outputs=2 + seed % 2), Data(x=features, edge_index=both)
+    expected = set(twin.flips(AtNode(model, 3), data, add=True))
+    options = {"node": 3, "add": True, "search": "exhaustive", "max_size": 3}
+    answers = eigsearch.flip(model, data, answers=1000, **options)
+    assert isinstance(answers, list)
+    smallest = [found for found in answers if found.size == answers[0].size]
+    assert {changed(found) for found in smallest} == expected
+    for found in smallest:
+        edges = sorted(set(BEYOND) ^ changed(found))
+        after = twin.predict(AtNode(model, 3), data, edges).softmax(0)
+        assert found.value_after == pytest.approx(float(after[found.target]), abs=1e-5)
+        back = FlipExplanation.load(found.save(tmp_path / "flip.json"))
+        assert changed(back) == changed(found)
+    beyond = [pairs for pairs in expected if pairs & set(BEYOND[2:])]
+    assert bool(beyond) == (seed > 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch_geometric.data import HeteroData
+from torch_geometric.data import Data, HeteroData
 
 import eigsearch
 from eigsearch.counterfactual.explanation import FlipExplanation
@@ -29,8 +29,8 @@ def one(*args: Any, **options: Any) -> FlipExplanation:
 
 
 @torch.no_grad()
-def logit(model: Any, edges: Any, link: tuple[int, int]) -> float:
-    data = graph()
+def logit(model: Any, edges: Any, link: tuple[int, int], data: Data | None = None) -> float:
+    data = data or graph()
     both = torch.tensor([*edges, *((v, u) for u, v in edges)]).reshape(-1, 2).t().long()
     return float(model(data.x, both, torch.tensor([link]).t()))
 
@@ -63,6 +63,24 @@ def test_flip_link_exhaustive_finds_the_smallest_sets_of_all(
     assert isinstance(found, list)
     assert {pairs_of(f) for f in found if f.size == found[0].size} == expected
     assert expected
+
+
+@pytest.mark.parametrize("seed", [13, 17])
+def test_flip_link_exhaustive_removes_what_only_an_addition_brings_into_reach(seed: int) -> None:
+    features = torch.randn(6, 5, generator=torch.Generator().manual_seed(seed), dtype=torch.double)
+    edges = [(0, 3), (0, 5), (1, 2), (1, 4), (1, 5), (2, 4), (2, 5)]
+    both = torch.tensor([*edges, *((v, u) for u, v in edges)]).t()
+    model, data, link = PlainNet().eval(), Data(x=features, edge_index=both), (3, 3)
+    with torch.no_grad():
+        model.head.bias -= (logit(model, edges, link, data) - 0.052) / 4
+    sets = map(frozenset, combinations(edges + twin.within_two_hops(data), 2))
+    expected = {s for s in sets if logit(model, sorted(set(edges) ^ s), link, data) < 0}
+    assert expected == {frozenset({(2, 5), (3, 5)})}  # without (3, 5) the link is far from (2, 5)
+    found = eigsearch.flip(
+        model, data, link=link, add=True, search="exhaustive", answers=5, max_size=2
+    )
+    assert isinstance(found, list)
+    assert set(map(pairs_of, found)) == expected
 
 
 def pairs_of(found: FlipExplanation) -> frozenset[tuple[int, int]]:

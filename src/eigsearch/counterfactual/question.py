@@ -57,7 +57,7 @@ class Question:
         alone = self._margins(margin, outputs)
         space = Space(
             alone=alone,
-            removes=self.toggles.own >= 0,
+            removes=self.toggles.removes,
             evaluate=partial(self._evaluate, margin),
             evaluate_grown=partial(self._evaluate_grown, margin),
             allows=self.toggles.allow,
@@ -111,8 +111,7 @@ class Question:
 
     def _others(self, toggles: np.ndarray) -> np.ndarray:
         """Return the toggles that leave no other edges than those that some toggles remove."""
-        own = self.toggles.own
-        return np.flatnonzero((own >= 0) & ~np.isin(own, self.toggles.removed(toggles)))
+        return np.setdiff1d(np.arange(self.toggles.removals), toggles)
 
     def _explanation(
         self, toggles: np.ndarray, score: Tensor, output: Tensor, phi: Tensor, alone: Tensor
@@ -129,15 +128,11 @@ class Question:
             "flipped": True,
             "note": " ".join(filter(None, notes)),
         }
-        return self._make(self.toggles.removed(toggles), score, phi, alone, changed)
+        return self._make(toggles, score, phi, alone, changed)
 
     def _note_on_link(self, toggles: np.ndarray) -> str:
         """Return a note if these toggles remove or add the link whose prediction changes."""
-        added = self.toggles.added(toggles).t().tolist()
-        keep = self._kept(self.toggles.removed(toggles))
-        ends = set(self.original.source_anchors)
-        joins = len(self.original.anchors) == 2 and any(set(pair) == ends for pair in added)
-        if not (joins or holds_link(self.original, keep)):
+        if not holds_link(self.toggles.instance, self.toggles.mask(toggles)):
             return ""
         return (
             "Among the changed edges is the link itself; target_link='drop' looks for others only."
@@ -163,14 +158,14 @@ class Question:
 
     def _make(
         self,
-        removed: np.ndarray,
+        toggles: np.ndarray,
         score: Tensor,
         phi: Tensor,
         alone: Tensor,
         changed: dict[str, Any],
     ) -> FlipExplanation:
         original, target = self.original, self.original.target
-        keep = self._kept(removed)
+        keep = self.toggles.mask(toggles)[: self.toggles.removals]
         found = Curve.of(target, original.phi_full, keep.sum()[None], alone, phi)
         return FlipExplanation(
             data=original.source,
@@ -180,10 +175,10 @@ class Question:
             keep=keep,
             score=score,
             order=score.argsort(descending=True, stable=True),
-            group=original.groups.index,
+            group=self.toggles.group,
             curve=Curve.empty(),
             found=found,
-            edges=original.edges,
+            edges=self.toggles.edges,
             engine=self.provenance.engine,
             config={
                 **self.provenance.config,
@@ -195,18 +190,9 @@ class Question:
             **changed,
         )
 
-    def _kept(self, removed: np.ndarray) -> Tensor:
-        """Return the mask over groups that marks those that are removed."""
-        keep = torch.zeros(self.original.groups.count, dtype=torch.bool)
-        keep[torch.from_numpy(removed)] = True
-        return keep
-
     def _scores(self, full: float, alone: np.ndarray) -> Tensor:
         """Return by how much the removal of each group lowers the margin."""
-        own = self.toggles.own
-        score = torch.zeros(self.original.groups.count, dtype=torch.float64)
-        score[torch.from_numpy(own[own >= 0])] = torch.from_numpy(full - alone[own >= 0])
-        return score
+        return torch.from_numpy(full - alone[: self.toggles.removals])
 
 
 def check_target(original: PredictedInstance, target: int | None) -> None:

@@ -22,48 +22,68 @@ from eigsearch.inputs.instance import Instance, PreparedInstance
 
 @dataclass(frozen=True, eq=False)
 class Toggles:
-    """The changes that may be made to the graph of a prediction, numbered.
+    """The changes that may be made to the graph of a prediction, numbered, removals first.
 
     Attributes:
-        instance: The instance with all additions as further groups.
-        groups: The group of `instance` that each toggle removes or adds.
-        own: The group of the graph as it is that each toggle removes, −1 for an addition.
-        pairs: The pair of nodes that each toggle joins, −1 for a removal, `[T, 2]`.
+        instance: The instance with all additions; each of its groups is a toggle.
+        removals: The number of toggles that remove a group; the others add an edge.
+        pairs: The pair of nodes that each addition joins, `[A, 2]`.
         both: Whether an addition adds the reverse of its edge as well.
         bonds: Checks changes of a molecule; None for other graphs.
     """
 
     instance: PreparedInstance
-    groups: np.ndarray
-    own: np.ndarray
+    removals: int
     pairs: np.ndarray
     both: bool = False
     bonds: BondCheck | None = None
 
     def __len__(self) -> int:
-        return len(self.groups)
+        return self.instance.groups.count
 
     @property
     def additions(self) -> int:
         """The number of edges that may be added."""
-        return int((self.own < 0).sum())
+        return len(self.pairs)
+
+    @property
+    def removes(self) -> np.ndarray:
+        """Whether each toggle removes, and does not add."""
+        return np.arange(len(self)) < self.removals
+
+    @property
+    def edges(self) -> Tensor | None:
+        """The edges of the graph as it is that matter, also after additions; None for all."""
+        edges = self.instance.edges
+        return None if edges is None else edges[self._is_own]
+
+    @property
+    def group(self) -> Tensor:
+        """The toggle that removes each of `edges`, −1 for one that is never removed."""
+        return self.instance.groups.index[self._is_own]
+
+    @property
+    def _is_own(self) -> Tensor:
+        return self.instance.groups.index < self.removals
 
     def removed(self, toggles: np.ndarray) -> np.ndarray:
-        """Return the groups that some toggles remove."""
-        own = self.own[toggles]
-        return own[own >= 0]
+        """Return those of some toggles that remove."""
+        return toggles[toggles < self.removals]
 
     def added(self, toggles: np.ndarray) -> Tensor:
         """Return the edges that some toggles add, `[2, A]`."""
-        pairs = self.pairs[toggles[self.own[toggles] < 0]]
+        pairs = self.pairs[toggles[toggles >= self.removals] - self.removals]
         return torch.from_numpy(pairs.T.reshape(2, -1).copy())
+
+    def mask(self, toggles: np.ndarray) -> Tensor:
+        """Return the mask over all toggles that marks some of them."""
+        return torch.from_numpy(np.isin(np.arange(len(self)), toggles))
 
     def allow(self, toggles: np.ndarray) -> bool:
         """Return whether these changes lead to a valid graph."""
         if self.bonds is None:
             return True
-        removed = self.groups[toggles[self.own[toggles] >= 0]]
-        edges = np.flatnonzero(np.isin(self._edge_groups, removed))
+        edges = np.flatnonzero(np.isin(self._edge_groups, self.removed(toggles)))
         bonds = {(min(u, v), max(u, v)) for u, v in self._ends[:, edges].T.tolist() if u != v}
         return self.bonds.allows(bonds, self.added(toggles).t().tolist())
 
@@ -77,24 +97,16 @@ class Toggles:
         ends, edges = self.instance.source.edge_index.cpu(), self.instance.edges
         return (ends if edges is None else ends[:, edges.cpu()]).numpy()
 
-    @cached_property
-    def _base(self) -> np.ndarray:
-        """The graph as it is."""
-        base = np.ones(self.instance.groups.count, bool)
-        base[self.groups[self.own < 0]] = False
-        return base
-
     def grown(self, toggles: np.ndarray, more: np.ndarray) -> SingleFlips:
         """Return the graph after some toggles and each one of others."""
-        base = self._base.copy()
-        base[self.groups[toggles]] ^= True
-        entries = self.groups[more].tolist()
-        return SingleFlips(torch.from_numpy(base), entries, SubgraphKind.ALL_NODES)
+        base = self.removes
+        base[toggles] ^= True
+        return SingleFlips(torch.from_numpy(base), more.tolist(), SubgraphKind.ALL_NODES)
 
     def candidates(self, sets: np.ndarray) -> ExplicitMasks:
         """Return the graph after the toggles of each row, `[n, size]`."""
-        masks = np.tile(self._base, (len(sets), 1))
-        masks[np.arange(len(sets))[:, None], self.groups[sets]] ^= True
+        masks = np.tile(self.removes, (len(sets), 1))
+        masks[np.arange(len(sets))[:, None], sets] ^= True
         return ExplicitMasks(torch.from_numpy(masks), SubgraphKind.ALL_NODES)
 
 
@@ -102,9 +114,8 @@ def make_toggles(
     predictor: Predictor, original: PredictedInstance, instance: Instance, options: FlipOptions
 ) -> Toggles:
     """Return the changes that may be made to the graph of an instance."""
-    own = np.arange(original.groups.count)
     if options.add is False:
-        return Toggles(original, own, own, np.full((len(own), 2), -1))
+        return Toggles(original, original.groups.count, np.zeros((0, 2), np.int64))
     data = instance.data
     groups = make_groups(predictor.options.groups, data).index
     both = _is_two_way(groups, data)
@@ -114,36 +125,26 @@ def make_toggles(
         pairs = check_pairs(options.add, data, both)
     single = single_bond(data, options.bonds)
     grown, partition = with_additions(data, groups, pairs, both, single, original.levels)
-    toggles = _with_pairs(predictor, original, instance._replace(data=grown), partition)
+    toggles = _with_pairs(predictor, instance._replace(data=grown), partition, int(data.num_edges))
     check = bond_check(data, options.atoms, options.bonds)
     return replace(toggles, both=both, bonds=check)
 
 
 def _with_pairs(
-    predictor: Predictor, original: PredictedInstance, instance: Instance, partition: Tensor
+    predictor: Predictor, instance: Instance, partition: Tensor, own_edges: int
 ) -> Toggles:
-    """Return the toggles of a graph with additions, whose edges follow its own."""
-    data, grown = original.source, instance.data
+    """Return the toggles of a graph with additions, whose edges follow its own.
+
+    What the additions bring into reach of a node or a link may be removed as well.
+    """
     prepared = predictor.prepare_changed(instance, partition.cpu())
     local = prepared.groups.index.cpu().numpy()
-    source = np.arange(len(local)) if prepared.edges is None else prepared.edges.cpu().numpy()
-    # the first edge of each group says what the group is
-    group, first = np.unique(local[local >= 0], return_index=True)
-    edge = source[local >= 0][first]
-    is_new = edge >= int(data.num_edges)
-    own = np.where(is_new, -1, _own_groups(original)[np.minimum(edge, int(data.num_edges) - 1)])
-    usable = is_new | (own >= 0)
-    ends = grown.edge_index.cpu().numpy()[:, edge].T
-    joined = np.where(is_new[:, None], ends, -1)
-    return Toggles(prepared, group[usable], own[usable], joined[usable])
-
-
-def _own_groups(original: PredictedInstance) -> np.ndarray:
-    """Return the group of each edge of the source, −1 where it has none or is out of reach."""
-    own = np.full(max(int(original.source.num_edges), 1), -1)
-    edges = slice(None) if original.edges is None else original.edges.cpu().numpy()
-    own[: int(original.source.num_edges)][edges] = original.groups.index.cpu().numpy()
-    return own
+    edge = np.arange(len(local)) if prepared.edges is None else prepared.edges.cpu().numpy()
+    # groups are numbered by first appearance, so those of new edges come last
+    removals = int(local[edge < own_edges].max(initial=-1)) + 1
+    number, first = np.unique(local, return_index=True)
+    joined = edge[first[number >= removals]]
+    return Toggles(prepared, removals, instance.data.edge_index.cpu().numpy()[:, joined].T)
 
 
 def _is_two_way(group: Tensor, data: Data) -> bool:
