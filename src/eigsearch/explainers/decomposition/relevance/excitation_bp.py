@@ -40,6 +40,8 @@ class ExcitationBP(Method):
             "sum over features instead of their mean, so that scores add up to 1",
             "activations below zero count as zero for linear maps, but sums over nodes take them "
             "as they are: where a normalisation follows a ReLU, scores may be negative",
+            "scores are no probabilities, but may be negative or above 1, for regressions and "
+            "where linear maps see negative inputs, as those of a GCN on activations below zero",
             "the contrastive form is from memory of the paper",
         ),
         needs=("node features", "linear maps, ReLUs, sums and means"),
