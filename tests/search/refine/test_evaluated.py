@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigsearch.search.refine.evaluated import Block, Evaluated, flip_block, prefix_block
-from tests.search.drive import drive, linear, problem_of
+from tests.search.drive import drive, linear
 
 GROUPS = 5
 DEPTH = np.array([0.5, 0.5, 2.0, 3.0, 4.0])
@@ -40,18 +40,3 @@ def test_evaluated_block_is_counted_and_known_until_it_is_forgotten() -> None:
     assert evaluated.known == {key for block in blocks() for key in block.key.tolist()}
     evaluated.forget()
     assert (evaluated.count, evaluated.known) == (12, set())
-
-
-def test_near_optimal_counts_each_allowed_subgraph_once_and_the_chosen_one() -> None:
-    evaluated, problem = Evaluated(GROUPS), problem_of(GROUPS, phi_full=0.0)
-    for block in (*blocks(), blocks()[0]):
-        drive(evaluated.evaluate(block), lambda rows: rows[:, 0] * 0.0)  # all are as good
-    chosen = np.array([True, False, False, True, False])
-    found = evaluated.near_optimal(problem, chosen, 0.0)
-    rows = {tuple(row) for block in blocks() for row in block.rows(np.arange(3)).tolist()}
-    allowed = [row for row in rows if 2 <= sum(row) <= 4]
-    assert tuple(chosen.tolist()) not in rows
-    every = np.array([*allowed, chosen])
-    assert found.count == len(every)
-    assert found.agreeing == every[:, chosen].all(axis=1).sum()
-    assert np.allclose(found.share.numpy(), every.mean(axis=0))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from eigsearch.search.refine.options import Refine
 
 
-def cost(options: Refine, groups: Array, size: Array, depth: Array) -> Array:
+def cost(options: Refine, groups: Array | int, size: Array, depth: Array) -> Array:
     """Return the gain that subgraphs have to bring for their size and their depth.
 
     Args:

@@ -12,6 +12,7 @@ from eigsearch.ranking.ranking import Ranking
 from eigsearch.search.base import Outcome, Problem, Step, Steps
 from eigsearch.search.curve import Curve
 from eigsearch.search.refine.choice import cost
+from eigsearch.search.refine.ending import conclude
 from eigsearch.search.refine.moves import advance, look_around
 from eigsearch.search.refine.walker import State, Walker
 
@@ -44,13 +45,8 @@ class _Climb:
         if split is not None and split.gain > state.gain:
             state = split
             self._log("split", split, walker.evaluated.count)
+        found, near = yield Together(conclude, (walker, state), walker.kind)
         keep = torch.from_numpy(state.keep)
-        phi = (
-            torch.tensor([value], dtype=torch.float64)
-            for value in (state.phi_kept, state.phi_removed)
-        )
-        found = Curve.of(self.problem.target, self.problem.phi_full, keep.sum()[None], *phi)
-        near = walker.evaluated.near_optimal(self.problem, state.keep, state.gain)
         return Outcome(keep, found, curve, tuple(self.path), near)
 
     def _start(self) -> EvalCoroutine[tuple[State, State | None, Curve]]:
@@ -78,11 +74,13 @@ class _Climb:
         phi = evaluated.phi_kept, evaluated.phi_removed
         columns = map(torch.from_numpy, (sizes, *phi))
         curve = Curve.of(problem.target, problem.phi_full, *columns)
-        gain, best = problem.gain(*phi), np.array([curve.best])
-        groups = np.array([problem.ranking.count])
-        objective = gain[best] - cost(self.options, groups, sizes[best], block.depth[best])
-        phi_kept, phi_removed, value = (float(column[best[0]]) for column in (*phi, gain))
-        state = State(block.rows(best)[0], phi_kept, phi_removed, value, float(objective[0]))
+        best = curve.best
+        kept, removed = (column[best : best + 1] for column in phi)
+        gain = problem.gain(kept, removed)
+        size, depth = block.size[best], block.depth[best]
+        objective = gain - cost(self.options, problem.ranking.count, size, depth)
+        values = (float(column[0]) for column in (kept, removed, gain, objective))
+        state = State(block.rows(np.array([best]))[0], *values)
         self._log("sweep", state, 0)
         return state, curve
 

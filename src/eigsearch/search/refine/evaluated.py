@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import torch
 
-from eigsearch._utils.tolerances import near_optimal_tolerance
 from eigsearch.candidates import CandidateSet, Complements, EvalCoroutine, JointFlips, Prefixes
-from eigsearch.search.base import Array, NearOptimal, Problem
+from eigsearch.search.base import Array
 from eigsearch.search.evaluation_cache import EvaluationCache
-from eigsearch.search.near_optimal import near_optimal_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +45,7 @@ class Evaluated:
         count: The number of candidates.
         block, phi_kept, phi_removed: The last block, and φ.
         is_new: Whether nobody has looked at the last block.
+        past: Each block that is not forgotten, and φ.
     """
 
     block: Block
@@ -59,13 +57,13 @@ class Evaluated:
         self.known: set[int] = set()
         self.count = 0
         self.is_new = False
-        self._past: list[tuple[Block, Array, Array]] = []
+        self.past: list[tuple[Block, Array, Array]] = []
 
     def evaluate(self, block: Block) -> EvalCoroutine[None]:
         """Evaluate a block."""
         kept, removed = yield [block.kept, block.removed]
         self.block, self.phi_kept, self.phi_removed = block, kept.numpy(), removed.numpy()
-        self._past.append((block, self.phi_kept, self.phi_removed))
+        self.past.append((block, self.phi_kept, self.phi_removed))
         self.known.update(block.key.tolist())
         self.count += 2 * len(block)
         self.is_new = True
@@ -73,33 +71,7 @@ class Evaluated:
     def forget(self) -> None:
         """Forget what was evaluated; the count stays."""
         self.known.clear()
-        self._past.clear()
-
-    def near_optimal(self, problem: Problem, keep: Array, gain: float) -> NearOptimal:
-        """Return the near-optimal ones among all allowed subgraphs, each counted once."""
-        tolerance = near_optimal_tolerance(problem.target.task, gain)
-        smallest, largest = problem.allowed
-        blocks, *phi = zip(*self._past, strict=True)
-        size = np.concatenate([block.size for block in blocks])
-        key = np.concatenate([block.key for block in blocks])
-        near = problem.gain(*map(np.concatenate, phi)) >= gain - tolerance
-        near &= (size >= smallest) & (size <= largest)
-        entries = near.nonzero()[0][::-1]
-        first = dict(zip(key.take(entries).tolist(), entries.tolist(), strict=True))
-        first.pop(int(np.bitwise_xor.reduce(self.group_key[keep])), None)
-        rows = _rows_of(blocks, np.array(sorted(first.values()), np.int64))
-        found = np.concatenate([keep[None], *rows])
-        found = found[problem.admits(found)] if problem.connected else found
-        return near_optimal_rows(found, keep, tolerance)
-
-
-def _rows_of(blocks: Sequence[Block], entries: Array) -> Iterator[Array]:
-    """Yield the keep-masks of ascending entries, numbered through all blocks."""
-    ends = np.cumsum([len(block) for block in blocks])
-    bounds = [0, *np.searchsorted(entries, ends).tolist()]
-    for block, end, (start, stop) in zip(blocks, ends.tolist(), pairwise(bounds), strict=True):
-        if stop > start:
-            yield block.rows(entries[start:stop] - (end - len(block)))
+        self.past.clear()
 
 
 def prefix_block(order: Array, sizes: Array, key: Array, depth: Array) -> Block:

@@ -92,6 +92,10 @@ class Walker:
         """Return the block of the first k groups of an order, for each size k."""
         return prefix_block(order, sizes, self.evaluated.group_key, self._depth)
 
+    def key_of(self, keep: Array) -> int:
+        """Return the key of a subgraph."""
+        return int(np.bitwise_xor.reduce(self.evaluated.group_key[keep]))
+
     def start(self, best: State) -> None:
         """Stand at the sweep's subgraph; ask for each group flipped, by rank."""
         groups = len(self.order)
@@ -239,8 +243,7 @@ class Walker:
         self.block = flip_block(self.keep, member, flips, columns) if fits else None
 
     def _stand_at(self, state: State) -> None:
-        self.keep, key = state.keep, self.evaluated.group_key
-        self.key = int(np.bitwise_xor.reduce(key[state.keep]))
+        self.keep, self.key = state.keep, self.key_of(state.keep)
         self.visited.append(self.key)
         size, depth = int(np.count_nonzero(state.keep)), float(self._depth[state.keep].sum())
         self.centre = state.phi_kept, state.phi_removed, size, depth
