@@ -17,7 +17,9 @@ def blocks() -> list[Block]:
     rows = keep ^ (member == units[:, None])
     keys = np.array([np.bitwise_xor.reduce(key[row]) for row in rows])
     flips = flip_block(keep, member, units, (size, keys, rows @ DEPTH))
-    return [prefix_block(np.array([2, 0, 4, 1, 3]), np.array([1, 3, 4]), key, DEPTH), flips]
+    order = np.array([2, 0, 4, 1, 3])
+    prefix_key = np.bitwise_xor.accumulate(key[order])
+    return [prefix_block(order, np.array([1, 3, 4]), prefix_key, DEPTH), flips]
 
 
 def test_block_columns_and_candidates_are_those_of_its_rows() -> None:

@@ -80,7 +80,7 @@ def prefix_block(order: Array, sizes: Array, key: Array, depth: Array) -> Block:
     Args:
         order: The groups.
         sizes: The sizes.
-        key: The random number of each group.
+        key: The key of the first k groups, for every size k from 1.
         depth: The place of each group in the ranking.
     """
 
@@ -89,14 +89,14 @@ def prefix_block(order: Array, sizes: Array, key: Array, depth: Array) -> Block:
         position[order] = np.arange(len(order))
         return position < sizes[entries, None]
 
-    ends, listed = sizes - 1, sizes.tolist()
+    ends, listed, ranked = sizes - 1, sizes.tolist(), torch.from_numpy(order)
     return Block(
         sizes,
-        np.bitwise_xor.accumulate(key.take(order)).take(ends),
+        key.take(ends),
         depth.take(order).cumsum().take(ends),
         rows,
-        Prefixes(torch.from_numpy(order), listed),
-        Complements(torch.from_numpy(order), listed),
+        Prefixes(ranked, listed),
+        Complements(ranked, listed),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eigsearch.search.base import Array
 from eigsearch.search.problems import Problems
 from eigsearch.search.refine.choice import take_best
 from eigsearch.search.refine.steps import take_steps
@@ -43,15 +44,36 @@ def look_around(walkers: Sequence[Walker]) -> Sequence[None]:
     tie = owned.tie_numbers(added, problems.score_tolerance(owned, added))
     member = np.empty_like(place)
     member[place] = units.member - owned.ptr.take(groups.owner)
-    columns = [owned.split(each) for each in (*map(units.sums, changes), tie)]
-    for walker, *found in zip(walkers, groups.split(member), *columns, strict=True):
+    columns = groups.split(member), *(owned.split(units.sums(each)) for each in changes)
+    for walker, *found in zip(walkers, *columns, strict=True):
         walker.take_units(*found)
     if walkers[0].problem.connected:
         for walker, flipped in zip(walkers, groups.split(gained), strict=True):
             ranking = rank_around(walker.problem, walker.keep, 0.0, flipped)
             sizes = ranking.cuts_between(*walker.problem.allowed)
             walker.ask_prefixes(ranking.order.numpy(), np.array(sizes, np.int64))
+        return [None] * len(walkers)
+    tie_of_group = np.empty_like(place)
+    tie_of_group[place] = tie.take(units.member)
+    for walker, *sweep in zip(walkers, *_sweeps(problems, groups, tie_of_group), strict=True):
+        walker.ask_prefixes(*sweep)
     return [None] * len(walkers)
+
+
+def _sweeps(
+    problems: Problems, groups: Segments, tie: Array
+) -> tuple[Sequence[Array], Sequence[Array]]:
+    """Return the order of the groups of each problem by their ties, and the ends that are allowed.
+
+    Groups that tie stay in order.
+    """
+    order = np.lexsort((tie, groups.owner))
+    is_end = np.append(np.diff(tie.take(order)) != 0, True)
+    is_end[groups.ptr[1:] - 1] = True
+    sizes = groups.place + 1
+    ends = (is_end & problems.allows(groups, sizes)).nonzero()[0]
+    order = order - groups.ptr.take(groups.owner)
+    return groups.split(order), groups.only(ends).split(sizes.take(ends))
 
 
 def advance(walkers: Sequence[Walker]) -> Sequence[None]:

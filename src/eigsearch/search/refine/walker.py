@@ -90,7 +90,11 @@ class Walker:
 
     def prefixes(self, order: Array, sizes: Array) -> Block:
         """Return the block of the first k groups of an order, for each size k."""
-        return prefix_block(order, sizes, self.evaluated.group_key, self._depth)
+        return prefix_block(order, sizes, self._prefix_keys(order), self._depth)
+
+    def _prefix_keys(self, order: Array) -> Array:
+        """Return the key of the first k groups of an order, for every size k from 1."""
+        return np.bitwise_xor.accumulate(self.evaluated.group_key.take(order))
 
     def key_of(self, keep: Array) -> int:
         """Return the key of a subgraph."""
@@ -108,30 +112,23 @@ class Walker:
         columns = one, self.evaluated.group_key, self._depth, self.keep
         self._ask_every(self.order, np.arange(groups), *columns)
 
-    def take_units(self, member: Array, kept: Array, removed: Array, tie: Array) -> None:
-        """Take up what flips of single groups say; ask for the sweep along a new ranking.
+    def take_units(self, member: Array, kept: Array, removed: Array) -> None:
+        """Take up what flips of single groups say.
 
         Args:
             member: The unit of each group.
             kept, removed: What flipping each unit changes.
-            tie: The number of the tie of each unit in the new ranking.
         """
         self.units = self._columns(member)
         self.units.kept[:-1], self.units.removed[:-1] = kept, removed
-        place = tie.take(member)
-        ends = np.bincount(place).cumsum()
-        smallest, largest = self.problem.allowed
-        sizes = ends[(ends >= smallest) & (ends <= largest)]
-        self.ask_prefixes(np.argsort(place, kind="stable"), sizes)
 
     def ask_prefixes(self, order: Array, sizes: Array) -> None:
         """Ask for the new ones of the first k groups of an order, for each size k."""
-        key = np.bitwise_xor.accumulate(self.evaluated.group_key.take(order)).take(sizes - 1)
-        known = self.evaluated.known
-        sizes = sizes[[each not in known for each in key.tolist()]]
+        key, known = self._prefix_keys(order), self.evaluated.known
+        sizes = sizes[[each not in known for each in key.take(sizes - 1).tolist()]]
         self._flips, self._before_sweep = None, self.best
         fits = 0 < len(sizes) <= self.remaining
-        self.block = self.prefixes(order, sizes) if fits else None
+        self.block = prefix_block(order, sizes, key, self._depth) if fits else None
 
     def learn(self) -> None:
         """Take up what the flips around the centre changed, if the last block was of flips."""
