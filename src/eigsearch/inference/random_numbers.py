@@ -17,9 +17,6 @@ from eigsearch._utils.tolerances import REPEATS, outputs_close
 from eigsearch.errors import ModelError
 from eigsearch.inference.target import short_row
 
-_TWISTER_BYTES = 625 * 4
-_without_pair: dict[str, bytes] = {}  # the last numbers of NumPy's generator seen without a pair
-
 
 def generator_state() -> bytes:
     """Return the state of torch's generator on the CPU, which each draw changes.
@@ -31,7 +28,7 @@ def generator_state() -> bytes:
 
 
 def generator_states() -> tuple[Any, ...]:
-    """Return the states of the generators of torch, NumPy and Python; it takes 10 µs."""
+    """Return the states of the generators of torch, NumPy and Python; it takes 60 µs."""
     return generator_state(), *_other_states()
 
 
@@ -48,31 +45,8 @@ def draws_itself(call: Callable[[], object]) -> bool:
 
 
 def _other_states() -> tuple[Any, ...]:
-    return _numpy_state(), random.getstate()
-
-
-def _numpy_state() -> bytes:
-    """Return the state of NumPy's generator, which each draw changes.
-
-    Its numbers alone say so unless the second of a pair of normal numbers waits to be drawn, and
-    asking whether one does takes 30 µs. None came to wait while the numbers stay as they are.
-    """
-    numbers = _numpy_numbers()
-    if numbers and numbers == _without_pair.get("numbers"):
-        return numbers
-    state = np.random.get_state(legacy=False)
-    if not numbers or state["has_gauss"]:
-        return pickle.dumps(state)
-    _without_pair["numbers"] = numbers
-    return numbers
-
-
-def _numpy_numbers() -> bytes:
-    """Return the numbers of NumPy's Mersenne Twister and its place in them; b"" for another one."""
-    generator = np.random.mtrand._rand._bit_generator
-    if type(generator) is not np.random.MT19937:
-        return b""
-    return ctypes.string_at(generator.ctypes.state_address, _TWISTER_BYTES)
+    of_numpy = np.random.get_state(legacy=False)
+    return pickle.dumps(of_numpy), random.getstate()
 
 
 class _Watch(TorchDispatchMode):
